@@ -712,6 +712,33 @@ describe('the token sale checkout', () => {
     });
   }, 120_000);
 
+  test('keeps the purchase on the page if it takes the last tokens', async () => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+      let isSoldOut = false;
+      await page.route('**/eligibility*', async (route) => {
+        const response = await route.fetch();
+        const reply = (await response.json()) as { options: { checks: { code: string }[] }[] };
+        if (isSoldOut)
+          for (const check of reply.options.flatMap(({ checks }) => checks))
+            if (check.code === 'supply') Object.assign(check, { status: 'rejected', message: 'Sold out.' });
+        return route.fulfill({ response, json: reply });
+      });
+      await connect(page);
+      await page.getByLabel('Amount').fill('50');
+      await confirmOrder(page, 'Invest');
+      await page.getByText('50 USDC in Harbour Quarter').waitFor();
+      isSoldOut = true;
+      // The page reloads what it shows when it regains focus, except for what is younger than five seconds.
+      await page.waitForTimeout(5_500);
+      const reloaded = page.waitForResponse(/eligibility/);
+      await page.evaluate(() => dispatchEvent(new Event('focus')));
+      await reloaded;
+      await page.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
+      await page.getByRole('button', { name: 'Invest more' }).click();
+      await page.getByText('Sold out.').first().waitFor();
+    });
+  }, 120_000);
+
   test('is closed before the offer opens and after it ends', async () => {
     await app.look('?view=offer&slug=old-brewery', async ({ page }) => {
       await page.locator('.cw-checkout').getByText('This offer has ended').waitFor();

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { OfferDetails } from '../../wire.ts';
 import { RequirementsChecklist } from '../identity/requirements-checklist.tsx';
 import { useBlockers } from '../identity/use-blockers.ts';
@@ -7,7 +7,11 @@ import { useOfferState } from '../offers/offer-state.tsx';
 import { Empty, Loading, Skeleton } from '../ui/elements.tsx';
 import { useUi } from '../ui/ui.tsx';
 
-/** Shows its children once the offer is open and the user is eligible; until then, shows what blocks the user. */
+/**
+ * Shows its children once the offer is open and the user is eligible; until then, shows what blocks the user. The
+ * children call `onBusy` when a purchase starts or ends. A purchase stays on the page whatever happens meanwhile: the
+ * offer may end, or the purchase itself may take the last tokens.
+ */
 export function CheckoutGate({
   offer,
   optionId,
@@ -15,12 +19,14 @@ export function CheckoutGate({
 }: {
   offer: OfferDetails;
   optionId: string;
-  children: ReactNode;
+  children(onBusy: (isBusy: boolean) => void): ReactNode;
 }) {
   const { format, t } = useUi();
   const state = useOfferState(offer);
   const { isAllDone, rows, error } = useRequirementRows(offer.id, optionId);
   const { blockers, isLoading } = useBlockers(offer.id, optionId);
+  const [isBusy, onBusy] = useState(false);
+  if (isBusy) return children(onBusy);
   if (state === 'ended')
     return <Empty title={t('This offer has ended')}>{t('Take a look at our other offers.')}</Empty>;
   if (state === 'upcoming')
@@ -37,7 +43,7 @@ export function CheckoutGate({
       </div>
     );
   return isAllDone && blockers.length === 0 ? (
-    children
+    children(onBusy)
   ) : (
     <RequirementsChecklist offer={offer} optionId={optionId} />
   );

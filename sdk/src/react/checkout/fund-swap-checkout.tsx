@@ -55,7 +55,7 @@ export function FundSwapCheckout({ offer, onDone, className }: FundSwapCheckoutP
         <Empty title={t("This fund isn't open yet")} />
       ) : (
         <CheckoutGate offer={offer} optionId={option.id}>
-          <FundForm offer={offer} onDone={onDone} />
+          {(onBusy) => <FundForm {...{ offer, onDone, onBusy }} />}
         </CheckoutGate>
       )}
     </section>
@@ -66,13 +66,13 @@ export function FundSwapCheckout({ offer, onDone, className }: FundSwapCheckoutP
  * Shows the swap form if the fund has not stopped swaps and nothing blocks the wallet. Once the user submits the form,
  * shows the review, the progress and the result.
  */
-function FundForm({ offer, onDone }: FundSwapCheckoutProps) {
+function FundForm({ offer, onDone, onBusy }: FundSwapCheckoutProps & { onBusy(isBusy: boolean): void }) {
   const { t } = useUi();
   const swap = useFundSwap({ offer, onDone });
   const { choice, wallet, status, authorization, blockers, state } = swap;
   const { deployment } = choice;
   const facts = useFundFacts({ ...swap, offer, deployment, preview: swap.preview.data });
-  const review = useReview(state.step, facts);
+  const review = useReview(state.step, facts, onBusy);
   const edit = () => {
     review.close();
     swap.reset();

@@ -1,4 +1,4 @@
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { loadParts } from '../load-parts.ts';
 import { ErrorNotice } from '../ui/error-notice.tsx';
 import type { Fact } from '../ui/fact-list.tsx';
@@ -7,12 +7,18 @@ import type { Limits } from './use-amount.ts';
 
 /**
  * Returns whether the review sheet is open, and the facts that it shows. While the flow is idle, these are the current
- * facts (`live`); after that, the facts that the user confirmed. The sheet closes when the flow returns to idle.
+ * facts (`live`); after that, the facts that the user confirmed. The sheet closes when the flow returns to idle. Calls
+ * `onBusy` when the flow leaves idle or returns to it.
  */
-export function useReview(step: 'idle' | 'running' | 'failed' | 'done', live: readonly Fact[]) {
+export function useReview(
+  step: 'idle' | 'running' | 'failed' | 'done',
+  live: readonly Fact[],
+  onBusy: (isBusy: boolean) => void,
+) {
   const [isOpen, setIsOpen] = useState(false);
   const [lastStep, setLastStep] = useState(step);
   const facts = useRef(live);
+  useEffect(() => onBusy(step !== 'idle'), [step, onBusy]);
   if (step === 'idle') facts.current = live;
   if (step !== lastStep) {
     setLastStep(step);

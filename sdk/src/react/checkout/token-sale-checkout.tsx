@@ -68,7 +68,7 @@ export function TokenSaleCheckout(props: TokenSaleCheckoutProps) {
         <>
           {offer.options.length > 1 && <OptionPicker offer={offer} value={option.id} onChange={choose} />}
           <CheckoutGate offer={offer} optionId={option.id} key={option.id}>
-            <SaleForm offer={offer} option={option} onDone={onDone} />
+            {(onBusy) => <SaleForm {...{ offer, option, onDone, onBusy }} />}
           </CheckoutGate>
         </>
       )}
@@ -80,16 +80,17 @@ type FormProps = {
   offer: TokenSaleOffer;
   option: TokenSaleOffer['options'][number];
   onDone: ((participation: Participation) => void) | undefined;
+  onBusy(isBusy: boolean): void;
 };
 
-function SaleForm({ offer, option, onDone }: FormProps) {
+function SaleForm({ offer, option, onDone, onBusy }: FormProps) {
   const { cx, rich, t } = useUi();
   const sale = useTokenSale({ offer, optionId: option.id, onDone });
   const { state, hashes, choice, protocol, wallet, amount, limits, blockers, unfinished, canBuy } = sale;
   const { openApproval } = sale;
   const { deployment } = choice;
   const facts = useSaleFacts({ offer, option, deployment, wallet, units: amount.units });
-  const review = useReview(state.step, facts);
+  const review = useReview(state.step, facts, onBusy);
   if (deployment === undefined) return <Empty title={t("This sale isn't available on any network yet")} />;
   const { participation } = sale;
   if (participation !== undefined)

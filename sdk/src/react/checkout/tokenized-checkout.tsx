@@ -53,7 +53,7 @@ export function TokenizedCheckout({ offer, onDone, className }: TokenizedCheckou
         <>
           <MarketPrice symbol={offer.asset.code} />
           <CheckoutGate offer={offer} optionId={option.id}>
-            <TradeForm {...{ offer, onDone }} />
+            {(onBusy) => <TradeForm {...{ offer, onDone, onBusy }} />}
           </CheckoutGate>
         </>
       )}
@@ -61,7 +61,7 @@ export function TokenizedCheckout({ offer, onDone, className }: TokenizedCheckou
   );
 }
 
-function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
+function TradeForm({ offer, onDone, onBusy }: TokenizedCheckoutProps & { onBusy(isBusy: boolean): void }) {
   const { t } = useUi();
   const purchase = useTokenizedPurchase({ offer, onDone });
   const { choice, wallet, amount, limits, quote, isTradable, slippageBps, blockers, order, state } = purchase;
@@ -69,7 +69,7 @@ function TradeForm({ offer, onDone }: TokenizedCheckoutProps) {
   const open = useOpenApprovals(offer, wallet);
   const [approval] = open.approvals;
   const live = useReviewFacts({ offer, deployment, purchase });
-  const review = useReview(state.step, live);
+  const review = useReview(state.step, live, onBusy);
   const edit = () => {
     review.close();
     purchase.reset();

@@ -37,7 +37,7 @@ type FlowRun<Phase extends string, Result> = FlowView<Phase, Result> & {
  * with, such as the wallet. A failed flow can be retried only while `terms` is unchanged.
  */
 export function useFlow<Phase extends string, Result>(terms = ''): FlowRun<Phase, Result> {
-  const { events, rpcUrls, trusted, publicClient, batching } = useCausewayContext();
+  const context = useCausewayContext();
   const [state, setState] = useState<FlowState<Phase, Result>>({ step: 'idle' });
   const [hashes, setHashes] = useState<readonly string[]>([]);
   const running = useRef<AbortController | null>(null);
@@ -54,12 +54,9 @@ export function useFlow<Phase extends string, Result>(terms = ''): FlowRun<Phase
       let phase: Phase | undefined;
       const update = (next: FlowState<Phase, Result>) => !signal.aborted && setState(next);
       const options: FlowOptions<Phase> = {
+        // The provider's options, such as `rpcUrls` and `trusted`. Flows ignore the rest of the context.
+        ...context,
         signal,
-        events,
-        rpcUrls,
-        trusted,
-        publicClient,
-        batching,
         onPhase: (entered) => {
           phase = entered;
           update({ step: 'running', phase });
@@ -75,7 +72,7 @@ export function useFlow<Phase extends string, Result>(terms = ''): FlowRun<Phase
           (error) => update({ step: 'failed', phase, error }),
         );
     },
-    [terms, events, rpcUrls, trusted, publicClient, batching],
+    [terms, context],
   );
   const reset = useCallback(() => {
     running.current?.abort();
