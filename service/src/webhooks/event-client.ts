@@ -9,7 +9,7 @@ export type EventClient = {
   listSince(time: number): Promise<ReceivedEvent[]>;
   /**
    * Yields the JSON text of each event that follows the event `after`. If `after` is null, yields only new events.
-   * Reconnects until the signal is aborted.
+   * Reconnects until the signal is aborted, and misses no event in between.
    */
   stream(after: string | null, signal: AbortSignal): AsyncGenerator<string, void>;
 };
@@ -59,26 +59,42 @@ export function createEventClient({ baseUrl, clientId, clientSecret }: ClientCre
     token = null;
     throw error;
   };
+  const listPage = async (query: string): Promise<{ data: ReceivedEvent[]; starting_after?: string }> => {
+    const reply = await get(`/v1/events?${query}`, {}, AbortSignal.timeout(TIMEOUT_MS));
+    return (await reply.json()) as { data: ReceivedEvent[]; starting_after?: string };
+  };
+  const listSince = async (time: number): Promise<ReceivedEvent[]> => {
+    const found: ReceivedEvent[] = [];
+    for (let cursor = ''; ; ) {
+      const page = await listPage(`limit=100${cursor}`);
+      const wanted = page.data.filter(({ timestamp }) => Date.parse(timestamp) >= time);
+      found.push(...wanted);
+      if (wanted.length < page.data.length || page.starting_after === undefined) return found;
+      cursor = `&starting_after=${encodeURIComponent(page.starting_after)}`;
+    }
+  };
   return {
-    listSince: async (time) => {
-      const found: ReceivedEvent[] = [];
-      for (let cursor = ''; ; ) {
-        const reply = await get(`/v1/events?limit=100${cursor}`, {}, AbortSignal.timeout(TIMEOUT_MS));
-        const page = (await reply.json()) as { data: ReceivedEvent[]; starting_after?: string };
-        const wanted = page.data.filter(({ timestamp }) => Date.parse(timestamp) >= time);
-        found.push(...wanted);
-        if (wanted.length < page.data.length || page.starting_after === undefined) return found;
-        cursor = `&starting_after=${encodeURIComponent(page.starting_after)}`;
-      }
-    },
+    listSince,
     stream: async function* (after, signal) {
+      let isStarted = false;
       for (let last = after; !signal.aborted; ) {
         try {
+          // Starts after the newest event, because a stream without an event to resume from would miss the events that
+          // happen while it reconnects.
+          if (!isStarted) last ??= (await listPage('limit=1')).data[0]?.id ?? null;
+          isStarted = true;
           const silence = new AbortController();
           const open = AbortSignal.any([signal, silence.signal]);
           const headers = last === null ? {} : { 'last-event-id': last };
           const reply = await get('/v1/events/stream', headers, open);
+          // If the log was empty at the start, all its events are new.
+          const read = last === null ? (await listSince(0)).reverse() : [];
+          for (const event of read) {
+            last = event.id;
+            yield JSON.stringify(event);
+          }
           for await (const { id, data } of readFrames(reply, silence)) {
+            if (read.some((event) => event.id === id)) continue;
             last = id;
             yield data;
           }
