@@ -20,7 +20,7 @@ afterAll(async () => {
 type Partner = { client_id: string; client_secret: string; redirect_uris: string[]; origins: string[] };
 type User = { id: string; email: string };
 type Overview = { base_url: string; issuer: string; partner: Partner; other_partner: Partner; users: [User] };
-type Body = { access_token: string; refresh_token: string; active: boolean; errors: object };
+type Body = { access_token: string; refresh_token: string; scope: string; active: boolean; errors: object };
 
 const sandbox = async () => (await (await fetch(`${service.url}/sandbox`)).json()) as Overview;
 const post = async (path: string, body: unknown) => {
@@ -124,6 +124,9 @@ test('the token control accepts a scope and a client, and rejects unknown ones',
   });
   expect(narrow.body).toMatchObject({ scope: 'offers:read' });
   expect(narrow.body).not.toHaveProperty('id_token');
+  const { scope: all } = (await post('/sandbox/token', { email })).body;
+  for (const scope of ['', ' '])
+    expect((await post('/sandbox/token', { email, scope })).body.scope).toBe(all);
   for (const [body, field] of [
     [{ email: 'nobody@sandbox.test' }, 'email'],
     [{ email, client_id: 'nobody' }, 'client_id'],

@@ -54,7 +54,9 @@ async function issueToken(
   const client = await ctx.oauth.findClient(clientId);
   if (client === undefined)
     throw invalidField('client_id', 'is not registered; GET /sandbox lists two registered clients');
-  const scopes = scope?.split(' ').filter((name) => name !== '') ?? client.scopes;
+  const requested = (scope ?? '').split(' ').filter((name) => name !== '');
+  // As in the code flow, an empty scope counts as absent.
+  const scopes = requested.length === 0 ? client.scopes : requested;
   const unknown = scopes.find((name) => !client.scopes.includes(name));
   if (unknown !== undefined) throw invalidField('scope', `${unknown} is not registered for this client`);
   return issueUserTokens(ctx, { clientId, userId: user.id, scopes });
