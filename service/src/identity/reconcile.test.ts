@@ -263,6 +263,40 @@ test('a user who is being erased gets no token, and no check is planned', async 
   expect(rows).toEqual([]);
 });
 
+test('approvals of a deleted applicant do not count for its successor, even if the deletion went unnoticed', async () => {
+  const answers = async () =>
+    world.ctx.db
+      .selectFrom('identity_reviews')
+      .select(['level_name', 'review_status', 'answer'])
+      .where('user_id', '=', userId)
+      .orderBy('level_name')
+      .execute();
+  await world.review(userId, { level_name, answer: 'GREEN' });
+  // The approval belongs to an earlier applicant, which the provider has replaced by the current one.
+  await world.ctx.db
+    .updateTable('identity_applicants')
+    .set({ applicant_id: '0123456789abcdef01234567' })
+    .where('user_id', '=', userId)
+    .execute();
+  await world.advance(1);
+  await world.review(userId, { level_name: 'Sorting_KYC_Level', review_status: 'pending' });
+  const pii = () =>
+    world.ctx.db.selectFrom('pii').select('is_stale').where('user_id', '=', userId).executeTakeFirst();
+  expect([await answers(), await pii()]).toEqual([
+    [
+      { level_name: 'BasicKYCLevel', review_status: 'init', answer: null },
+      { level_name: 'Sorting_KYC_Level', review_status: 'pending', answer: null },
+    ],
+    { is_stale: true },
+  ]);
+  await world.advance(1);
+  await world.review(userId, { level_name: 'Sorting_KYC_Level', answer: 'GREEN' });
+  expect([await answers(), await pii()]).toMatchObject([
+    [{ level_name: 'BasicKYCLevel', answer: null }, { answer: 'GREEN' }],
+    { is_stale: false },
+  ]);
+});
+
 test('an applicant is read by one worker at a time', async () => {
   await world.review(userId, { level_name, review_status: 'pending' });
   await move({ review_status: 'onHold' });

@@ -17,6 +17,7 @@ import {
   lockApplicant,
   markOpenCasesDue,
   postponeCheck,
+  resetReviews,
   savePerson,
   saveReview,
   setApplicantId,
@@ -93,6 +94,11 @@ async function applyApplicant(
   if (applicant.kind !== stored.kind || !(await setApplicantId(tx, userId, applicant.id))) {
     ctx.log.warn({ user_id: userId }, 'applicant does not match the user');
     return 24 * HOUR_S;
+  }
+  // The provider has deleted the former applicant, and the event about it was lost or has not arrived yet.
+  if (stored.applicant_id !== null && stored.applicant_id !== applicant.id) {
+    await resetReviews(tx, userId, asOf);
+    await markPersonalDataStale(tx, userId, asOf);
   }
   const { review, data } = applicant;
   if (review === null || !LEVELS.some((level) => level === review.levelName)) return HOUR_S;
