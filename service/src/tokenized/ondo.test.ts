@@ -134,6 +134,16 @@ describe('responses', () => {
     });
   });
 
+  test.each([
+    ['closed', true, 'offhours'],
+    ['closed', false, 'closed'],
+    ['paused', true, 'paused'],
+    ['regular', false, 'regular'],
+  ])('the market status %s with off-hours trading %s is %s', async (marketStatus, isOpen, status) => {
+    respond([200, { marketStatus, isOpen: marketStatus === 'regular', offhours: { isOpen } }]);
+    expect(await venue.marketState()).toMatchObject({ status, offhours: { isOpen } });
+  });
+
   test('of asset events list active restrictions, but not limits', async () => {
     respond([
       200,

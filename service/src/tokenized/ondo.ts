@@ -123,8 +123,10 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
         '/v1/status/market',
         wire.MarketReply,
       );
+      const status = STATUSES.find((known) => known === marketStatus) ?? 'closed';
       return {
-        status: STATUSES.find((status) => status === marketStatus) ?? 'closed',
+        // At weekends, the venue may report a closed market although off-hours trading is open.
+        status: status === 'closed' && offhours?.isOpen ? 'offhours' : status,
         nextOpen: readTime(nextOpen),
         nextClose: readTime(nextClose),
         offhours: {
