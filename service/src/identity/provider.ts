@@ -49,14 +49,7 @@ export type Applicant = { id: string; kind: UserKind; review: Review | null; dat
  * What an event means to us, independently of the provider's event names. For example, `read` means that the applicant
  * must be read again.
  */
-export type EventEffect =
-  | 'review'
-  | 'read'
-  | 'activated'
-  | 'deactivated'
-  | 'data_deleted'
-  | 'deleted'
-  | 'none';
+export type EventEffect = 'review' | 'read' | 'activated' | 'deactivated' | 'data_deleted' | 'deleted';
 
 export type IdentityEvent = {
   /** Identifies the event across repeated deliveries. */
@@ -83,8 +76,8 @@ export type IdentityProvider = {
   resetApplicant(applicantId: string): Promise<boolean>;
   /** Makes `level` the applicant's current level. Returns false if the applicant's state does not allow it. */
   moveToLevel(applicantId: string, level: Level): Promise<boolean>;
-  /** Reads a webhook event. Throws `unauthorized` unless the provider signed these bytes. */
-  readWebhook(headers: WebhookHeaders, body: Buffer): IdentityEvent;
+  /** Reads a webhook event; null if it has no effect. Throws `unauthorized` unless the provider signed these bytes. */
+  readWebhook(headers: WebhookHeaders, body: Buffer): IdentityEvent | null;
   /** Whether we are connected to the provider's sandbox. If not, events from the sandbox are ignored. */
   isSandbox: boolean;
   close(): Promise<void>;

@@ -297,6 +297,14 @@ test('approvals of a deleted applicant do not count for its successor, even if t
   ]);
 });
 
+test('an event that is not about an applicant is accepted, so that the provider does not disable the webhook', async () => {
+  await world.review(userId, { level_name, answer: 'GREEN' });
+  const more = { applicantId: null, createdAtMs: null, createdAt: null };
+  const send = (type: string) => world.call('identity/send-webhook', { user_id: userId, type, more });
+  expect(await send('applicantKytTxnApproved')).toEqual({ delivered: true });
+  expect(await review()).toMatchObject({ answer: 'GREEN' });
+});
+
 test('an applicant is read by one worker at a time', async () => {
   await world.review(userId, { level_name, review_status: 'pending' });
   await move({ review_status: 'onHold' });

@@ -7,6 +7,8 @@ import { verifyDigest } from './sumsub-signature.ts';
 
 const Text = Type.Optional(Type.Union([Type.String({ maxLength: 512 }), Type.Null()]));
 
+const TypedEvent = Type.Object({ type: Type.String({ maxLength: 100 }) });
+
 const Payload = Type.Object({
   type: Type.String({ maxLength: 100 }),
   applicantId: Type.String({ pattern: '^[0-9a-zA-Z]{1,64}$' }),
@@ -23,7 +25,6 @@ const Payload = Type.Object({
   applicantMemberOf: Type.Optional(Type.Union([Type.Array(Type.Unknown()), Type.Null()])),
 });
 
-/** Event types that are not listed have no effect. */
 const EFFECTS = new Map<string, EventEffect>([
   ['applicantCreated', 'review'],
   ['applicantPending', 'review'],
@@ -44,14 +45,20 @@ const EFFECTS = new Map<string, EventEffect>([
   ['applicantDeleted', 'deleted'],
 ]);
 
+/**
+ * Reads a signed event. Returns null for a type that has no effect, whatever its other fields are: the provider also
+ * sends events that are not about applicants, and disables a webhook whose events are refused.
+ */
 export function readSumsubWebhook(
   secrets: readonly string[],
   headers: WebhookHeaders,
   body: Buffer,
-): IdentityEvent {
+): IdentityEvent | null {
   const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
   if (!verifyDigest(secrets, header('x-payload-digest-alg'), header('x-payload-digest'), body))
     throw unauthorized();
+  const effect = EFFECTS.get(parseWebhook(TypedEvent, body).type);
+  if (effect === undefined) return null;
   const payload = parseWebhook(Payload, body);
   const { type, applicantId, applicantType, correlationId, reviewStatus } = payload;
   const at = readTime(payload.createdAtMs ?? undefined) ?? readTime(payload.createdAt ?? undefined);
@@ -67,7 +74,7 @@ export function readSumsubWebhook(
       payload.createdAtMs ?? at,
       reviewStatus ?? null,
     ]),
-    effect: EFFECTS.get(type) ?? 'none',
+    effect,
     applicantId,
     userId: payload.externalUserId ?? null,
     kind: applicantType === 'company' ? 'company' : applicantType === 'individual' ? 'person' : null,

@@ -25,15 +25,15 @@ import {
  */
 export async function receiveIdentityEvent(ctx: Context, headers: WebhookHeaders, body: Buffer) {
   const event = ctx.identity.readWebhook(headers, body);
-  const outcome = await applyEvent(ctx, event);
-  ctx.log.info({ effect: event.effect, outcome }, 'identity event received');
+  const outcome = event === null ? 'ignored' : await applyEvent(ctx, event);
+  ctx.log.info({ effect: event?.effect ?? null, outcome }, 'identity event received');
   return { object: 'webhook_receipt' as const };
 }
 
 type Outcome = 'applied' | 'ignored' | 'repeated' | 'unknown';
 
 async function applyEvent(ctx: Context, event: IdentityEvent): Promise<Outcome> {
-  if (event.effect === 'none' || event.isTest) return 'ignored';
+  if (event.isTest) return 'ignored';
   if (event.isSandbox && !ctx.identity.isSandbox) return 'ignored';
   return ctx.db.transaction().execute(async (tx) => {
     const userId =
