@@ -1,6 +1,6 @@
 import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
-import { insertLandedReceipt } from './receipt-store.ts';
+import { insertLandedReceipt, insertPaidRefund } from './receipt-store.ts';
 import type { ReceiptTransaction } from './receipt-transaction.ts';
 
 /**
@@ -14,4 +14,15 @@ export function adoptReceipt(
   transaction: Pick<ReceiptTransaction, 'id' | 'kind' | 'receipt'> & { fund: string },
 ): Promise<string> {
   return insertLandedReceipt(tx, key, transaction);
+}
+
+/**
+ * Records a Solana transaction that paid a refund by hand. It has created no receipt, so the receipt counts as closed.
+ */
+export function adoptPaidRefund(
+  tx: Db,
+  key: KeyId,
+  transaction: Pick<ReceiptTransaction, 'id' | 'receipt'> & { fund: string; signature: string },
+): Promise<void> {
+  return insertPaidRefund(tx, key, transaction);
 }

@@ -63,6 +63,20 @@ export async function insertLandedReceipt(
   return rows[0]?.id ?? id;
 }
 
+/** Stores a finalized refund that was paid by hand, without a receipt. */
+export async function insertPaidRefund(
+  tx: Db,
+  { chain, address }: KeyId,
+  { id, receipt, fund, signature }: Pick<NewTransaction, 'id' | 'receipt' | 'fund'> & { signature: string },
+): Promise<void> {
+  await sql`
+    insert into operator_transactions
+      (id, chain, signer, kind, target, data, gas, receipt, state, succeeded, mined_hash, receipt_closed_at)
+    values (${id}, ${chain}, ${address}, 'remit', ${fund}, '', 0, ${receipt}, 'final', true, ${toBytes(signature)}, now())`.execute(
+    tx,
+  );
+}
+
 export async function markReceiptSent(db: Db, signature: string): Promise<void> {
   await sql`update operator_attempts set sent_at = now() where hash = ${toBytes(signature)}`.execute(db);
 }

@@ -6,6 +6,7 @@ import type { SolanaChain } from '../chain/solana/client.ts';
 import { realClock } from '../clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { rehearse } from '../db/rehearse.ts';
+import { isId } from '../http/ids.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { adoptForeignTransactions, type ForeignTransaction } from '../operator/foreign-transactions.ts';
@@ -15,6 +16,7 @@ import { findRemoteAddress, listSenders } from '../operator/signers.ts';
 import type { SolanaSigner } from '../operator/solana-signer.ts';
 import { openSolanaSigners } from '../operator/solana-signers.ts';
 import { readKeys } from '../operator/status.ts';
+import { recordPaidRefund } from './paid-refund.ts';
 import { createFund, findFund } from './solana-fund.ts';
 import { compareVaults } from './solana-vaults.ts';
 
@@ -22,6 +24,7 @@ export const SOLANA_HELP: CommandHelp = {
   usage: [
     'solana fund create SLUG --standby ADDRESS [--commit ADDRESS] [--refund ADDRESS] [--chain solana_mainnet|solana_devnet] [--dry-run]',
     'solana adopt CHAIN [--dry-run]',
+    'solana refunded CHAIN PARTICIPATION SIGNATURE [--dry-run]',
     'solana close CHAIN [--dry-run]',
     'solana vaults CHAIN',
   ],
@@ -30,7 +33,9 @@ export const SOLANA_HELP: CommandHelp = {
     'fund create':
       'Creates an offer\'s fund account and prints its address, which is the "address" in the offer file. The account is a multisig for which each of the operator\'s keys and the standby key can sign alone. Its signers never change, so choose the keys of both roles first, and keep the standby key offline and safe. The commit key pays the rent. If you run the command again, it prints the same address.',
     adopt:
-      "Lets settlement continue after the alert foreign_transaction, which reports transactions from a fund's keys that this service did not send. Find out first who signed them. Prints what it adopts. The service then settles the participations that these transactions name, unless their receipts show that they are settled. What somebody has paid or refunded by hand would therefore be paid again.",
+      'Lets settlement continue after the alert foreign_transaction, which reports transactions from a fund\'s keys that this service did not send. Find out first who signed them. Prints what it adopts. The service then settles the participations that these transactions name, unless their receipts show that they are settled. What somebody has paid by hand would therefore be paid again: run "refunded" first for each refund.',
+    refunded:
+      'Records that a transaction which this service did not send has paid the refund of a participation, so that the service does not pay it again. The transaction must be finalized and move exactly the amount of the participation from its vault to the associated token account of its wallet. A payment from another account cannot be recorded.',
     close:
       'Closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago, and returns their rent to the keys that created them. Afterwards, do not restore a backup that is older than SOLANA_RECEIPT_DAYS days.',
     vaults:
@@ -47,6 +52,8 @@ export const SOLANA_HELP: CommandHelp = {
     'solana fund create harbour-quarter --standby 9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin':
       'Create the fund for an offer on mainnet',
     'solana adopt solana_mainnet': 'Continue after the standby key was used by hand',
+    'solana refunded solana_mainnet 01890000-0000-7000-8000-000000000001 SIGNATURE':
+      'Record a refund that was paid by hand',
     'solana close solana_mainnet': 'Reclaim the rent of old receipts',
   },
 };
@@ -64,6 +71,7 @@ export async function runSolana(config: Config, args: string[]): Promise<void> {
     allowPositionals: true,
   });
   const [noun, verb, slug, ...more] = positionals;
+  if (noun === 'refunded') return recordRefunded(config, positionals.slice(1), values['dry-run']);
   const onChain = ON_CHAIN[noun ?? ''];
   if (onChain !== undefined) {
     if (slug !== undefined || !SOLANA_CHAIN_NAMES.some((name) => name === verb))
@@ -74,7 +82,7 @@ export async function runSolana(config: Config, args: string[]): Promise<void> {
   }
   if (noun !== 'fund' || verb !== 'create' || slug === undefined || more.length > 0)
     throw new UsageError(
-      'solana requires a command: fund create SLUG, adopt CHAIN, close CHAIN or vaults CHAIN',
+      'solana requires a command: fund create SLUG, adopt CHAIN, refunded CHAIN PARTICIPATION SIGNATURE, close CHAIN or vaults CHAIN',
     );
   await planOrCreateFund(config, slug, values);
 }
@@ -184,6 +192,22 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
       ),
   },
 };
+
+async function recordRefunded(config: Config, args: string[], isDryRun: boolean): Promise<void> {
+  const [name = '', id = '', signature = '', ...more] = args;
+  const isComplete = SOLANA_CHAIN_NAMES.some((each) => each === name) && isId(id) && more.length === 0;
+  if (!isComplete || decodeBase58(signature, 64) === null)
+    throw new UsageError(
+      `solana refunded requires one of ${SOLANA_CHAIN_NAMES.join(', ')}, the id of a participation and the signature of a transaction`,
+    );
+  await withChain(config, name, (chain) =>
+    runCommand(config, async (ctx) => {
+      if (isDryRun) await rehearse(ctx.db, (db) => recordPaidRefund({ ...ctx, db }, chain, id, signature));
+      else await recordPaidRefund(ctx, chain, id, signature);
+      console.log(`${id} ${isDryRun ? 'would become' : 'is now'} remitted`);
+    }),
+  );
+}
 
 function describeAdoption(
   { signature, address, participationId }: ForeignTransaction,

@@ -31,7 +31,7 @@ const FAILING_BATCH_ROWS = 8;
 
 /**
  * Commits each row in its own transaction, because a single failing row would make a whole batch fail. Works on several
- * wallets at a time, because each row waits for six calls to nodes. A row that cannot be sent now is postponed. Returns
+ * wallets at a time, because each row waits for seven calls to nodes. A row that cannot be sent now is postponed. Returns
  * the number of rows, sent or postponed. If a row causes an error, tries the rows of the other wallets before throwing
  * it.
  */

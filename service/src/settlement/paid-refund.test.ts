@@ -1,0 +1,131 @@
+import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
+import { base58 } from '@scure/base';
+import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { commandConfig } from '../../test/support/sale.ts';
+import { MINT } from '../../test/support/solana-instructions.ts';
+import {
+  EXPIRY_SLOTS,
+  FINALITY_SLOTS,
+  FUND,
+  keyOfSeed,
+  type SolanaKey,
+  solanaWorker,
+  UNIT,
+  useSolanaSale,
+  VAULT,
+} from '../../test/support/solana-sale.ts';
+import { associatedAccount } from '../chain/solana/addresses.ts';
+import { memo, transferChecked } from '../chain/solana/instructions.ts';
+import type { Config } from '../config.ts';
+import { requestRemit } from '../participations/remit.ts';
+import { buildSolanaReport } from './reconcile-solana.ts';
+import { runSolana } from './solana-command.ts';
+
+const sale = useSolanaSale();
+const CHAIN = 'solana_devnet';
+const AMOUNT = 7n * UNIT;
+const standby = keyOfSeed(solanaRoles.standby.seed);
+let config: Config;
+beforeAll(async () => {
+  const urls = sale.app.ctx.config.rpcUrls;
+  config = { ...(await commandConfig(sale)), rpcUrls: urls };
+});
+afterEach(() => void vi.restoreAllMocks());
+
+async function complete(): Promise<void> {
+  await solanaWorker(sale).settle();
+  sale.mine(FINALITY_SLOTS + 1);
+  await solanaWorker(sale).settle();
+}
+
+async function buy(buyer: SolanaKey): Promise<string> {
+  const id = await sale.participate(buyer, AMOUNT);
+  await complete();
+  return id;
+}
+
+/** Moves money from the vault to the buyer with the standby key, as a person would by hand. */
+function payByHand(buyer: SolanaKey, amounts: readonly bigint[], text: string): string {
+  const transfer = { source: VAULT, mint: MINT, destination: associatedAccount(buyer.address, MINT) };
+  const moves = amounts.map((amount) =>
+    transferChecked({ ...transfer, amount, decimals: 6, authority: FUND, signers: [standby.address] }),
+  );
+  return sale.land(buyer, [...moves, memo(text)], [standby]);
+}
+
+async function run(...args: string[]): Promise<string> {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  log.mockClear();
+  await runSolana(config, args);
+  return log.mock.calls.flat().join('\n');
+}
+
+test('a refund that was paid by hand is recorded, and not paid again', async () => {
+  // Leaves enough in the vault for a second payment.
+  await buy(await sale.buyer('other'));
+  const buyer = await sale.buyer('by hand');
+  const id = await buy(buyer);
+  const signature = payByHand(buyer, [AMOUNT], id);
+  await expect(run('refunded', CHAIN, id, signature)).rejects.toThrow('no finalized transaction');
+  sale.mine(FINALITY_SLOTS + 1);
+  await solanaWorker(sale).round();
+  await requestRemit(sale.app.ctx, id);
+  await solanaWorker(sale).settle();
+  expect(await sale.statusOf(id)).toBe('remit_submitted');
+  const before = sale.balanceOf(VAULT);
+  expect(await run('refunded', CHAIN, id, signature, '--dry-run')).toBe(`${id} would become remitted`);
+  expect(await sale.statusOf(id)).toBe('remit_submitted');
+  expect(await run('refunded', CHAIN, id, signature)).toBe(`${id} is now remitted`);
+  await run('adopt', CHAIN);
+  await complete();
+  expect([await sale.statusOf(id), sale.balanceOf(VAULT)]).toEqual(['remitted', before]);
+  const { db, chains } = sale.app.ctx;
+  expect((await buildSolanaReport(db, chains.solana(CHAIN))).differences).toEqual([]);
+  await expect(run('refunded', CHAIN, id, signature)).rejects.toThrow('is remitted; it has no refund to pay');
+});
+
+test('a payment counts once, and only if it is exactly the refund', async () => {
+  const buyer = await sale.buyer('one payment');
+  const [first, second, third] = [await buy(buyer), await buy(buyer), await buy(buyer)];
+  const [less, both] = [payByHand(buyer, [AMOUNT - 1n], first), payByHand(buyer, [AMOUNT, AMOUNT], first)];
+  sale.mine(FINALITY_SLOTS + 1);
+  await run('adopt', CHAIN);
+  await expect(run('refunded', CHAIN, first, less)).rejects.toThrow('no finalized transaction');
+  for (const id of [first, second])
+    expect(await run('refunded', CHAIN, id, both)).toBe(`${id} is now remitted`);
+  await expect(run('refunded', CHAIN, third, both)).rejects.toThrow('no finalized transaction');
+  expect(await sale.statusOf(third)).toBe('completed');
+});
+
+test('a refund that was paid by hand after the attempts of the service have expired is recorded', async () => {
+  const buyer = await sale.buyer('expired');
+  const id = await buy(buyer);
+  await requestRemit(sale.app.ctx, id);
+  sale.setFaults({ sending: 'lost' });
+  await solanaWorker(sale).round();
+  const signature = payByHand(buyer, [AMOUNT], 'by hand');
+  sale.mine(2 * EXPIRY_SLOTS);
+  await expect(run('refunded', CHAIN, id, signature)).rejects.toThrow('has already sent the refund');
+  const { db } = sale.app.ctx;
+  await db.updateTable('participations').set({ frozen_reason: 'hold' }).where('id', '=', id).execute();
+  await solanaWorker(sale).round();
+  sale.setFaults({ sending: 'now' });
+  expect(await run('refunded', CHAIN, id, signature)).toBe(`${id} is now remitted`);
+  await run('adopt', CHAIN);
+  expect((await buildSolanaReport(db, sale.app.ctx.chains.solana(CHAIN))).differences).toEqual([]);
+});
+
+test('a refund that the service has sent is not taken for another one', async () => {
+  const buyer = await sale.buyer('own refund');
+  const [first, second] = [await buy(buyer), await buy(buyer)];
+  await requestRemit(sale.app.ctx, first);
+  await solanaWorker(sale).settle();
+  const { rows } = await sale.app.ctx.pool.query(
+    'select a.hash from operator_attempts a join participations p on p.remit_id = a.transaction_id where p.id = $1',
+    [first],
+  );
+  const signature = base58.encode(rows[0].hash);
+  await expect(run('refunded', CHAIN, first, signature)).rejects.toThrow('has already sent the refund');
+  await complete();
+  await expect(run('refunded', CHAIN, second, signature)).rejects.toThrow('no finalized transaction');
+});
