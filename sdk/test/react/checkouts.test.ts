@@ -387,6 +387,31 @@ describe('the token sale checkout', () => {
     });
   }, 120_000);
 
+  test('forgets the unfinished purchase of the former offer if the hook gets another offer', async () => {
+    await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
+      await connect(page);
+      await page.getByLabel('Amount').fill('50');
+      await page.route('**/v1/participations', (route) =>
+        route.request().method() === 'POST' ? route.abort() : route.continue(),
+      );
+      await confirmOrder(page, 'Invest');
+      await page.getByText('Recording your investment').waitFor();
+      await page.goto(`${app.server.url}/?view=headless`);
+      const shown = (id: string, text: string) => page.locator(id, { hasText: text }).waitFor();
+      const show = (slug: string) =>
+        page.evaluate(
+          (next) => (window as unknown as { showOffer(slug: string): void }).showOffer(next),
+          slug,
+        );
+      await shown('#unfinished', '50000000');
+      await show('old-brewery');
+      await shown('#offer', 'old-brewery');
+      await expect.poll(() => page.locator('#unfinished').textContent()).toBe('');
+      await show('harbour-quarter');
+      await shown('#unfinished', '50000000');
+    });
+  }, 120_000);
+
   test('finishes a purchase that was approved after the user left, or revokes its approval', async () => {
     await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
       await connect(page);

@@ -1,9 +1,19 @@
+import { useEffect, useState } from 'react';
 import type { TokenSaleOffer } from '../../src/index.ts';
 import { useOffer, useParticipations, useTokenSale, useWallet } from '../../src/react/index.ts';
 
-/** Buys into a token sale using only the hook, next to a list that never polls. */
+/**
+ * Buys into a token sale using only the hook, next to a list that never polls. `window.showOffer(slug)` passes another
+ * offer to the same component.
+ */
 export function Headless() {
-  const { data: offer } = useOffer('harbour-quarter');
+  const [slug, setSlug] = useState('harbour-quarter');
+  useEffect(() => {
+    Object.assign(window, { showOffer: setSlug });
+  }, []);
+  const { data: current } = useOffer(slug);
+  const { data: first } = useOffer('harbour-quarter');
+  const offer = current ?? first;
   if (offer?.type !== 'platform::token_sale') return null;
   return (
     <>
@@ -19,7 +29,8 @@ const onDone = () => {
 
 function HeadlessSale({ offer }: { offer: TokenSaleOffer }) {
   const optionId = offer.options.find(({ slug }) => slug === 'public')?.id;
-  const { amount, canBuy, buy, state, participation, discard } = useTokenSale({ offer, optionId, onDone });
+  const sale = useTokenSale({ offer, optionId, onDone });
+  const { amount, canBuy, buy, state, participation, unfinished, discard } = sale;
   const { wallet, connectors, connect } = useWallet('ethereum');
   const [connector] = connectors;
   return (
@@ -38,6 +49,8 @@ function HeadlessSale({ offer }: { offer: TokenSaleOffer }) {
       <button type="button" onClick={() => discard()}>
         Discard
       </button>
+      <p id="offer">{offer.slug}</p>
+      <p id="unfinished">{unfinished?.amount}</p>
       <p id="step">{state.step}</p>
       <p id="sale">{participation?.status}</p>
     </>

@@ -62,7 +62,7 @@ export function useUnfinishedSales(offerId: string) {
     return () => {
       for (const event of [CHANGED, 'storage']) removeEventListener(event, update);
     };
-  }, [own, connected]);
+  }, [own, offerId, connected]);
   const write = (id: string, sale: UnfinishedSale | null) => {
     if (own === undefined) return;
     writeItem(shared + id, null);
