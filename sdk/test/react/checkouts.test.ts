@@ -912,26 +912,38 @@ describe('the tokenized asset checkout', () => {
     });
   }, 120_000);
 
-  test('gets the same order again if the reply was lost', async () => {
-    await app.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
-      const keys: (string | undefined)[] = [];
-      let isOffline = true;
-      await page.route('**/swap/transaction', async (route) => {
-        keys.push(route.request().headers()['idempotency-key']);
-        if (!isOffline) return route.continue();
-        if (keys.length === 1) await route.fetch();
-        return route.abort();
+  test.each([
+    ['the reply was lost', null],
+    ['the service was still placing it', { status: 409, code: 'idempotency_in_progress' }],
+    ['the reply was lost and a retry was limited', { status: 429, code: 'rate_limited' }],
+  ])(
+    'gets the same order again if %s',
+    async (_why, refusal) => {
+      await app.visit('?view=offer&slug=apple-tokenized', async ({ page }) => {
+        const keys: (string | undefined)[] = [];
+        let isFailing = true;
+        await page.route('**/swap/transaction', async (route) => {
+          keys.push(route.request().headers()['idempotency-key']);
+          if (!isFailing) return route.continue();
+          if (keys.length === 1) await route.fetch();
+          if (keys.length === 1 || refusal === null) return route.abort();
+          const { status, code } = refusal;
+          const json = { type: 'api_error', code, message: 'Try again.', errors: {}, event_id: 'e' };
+          return route.fulfill({ status, json, headers: { 'retry-after': '1' } });
+        });
+        await connect(page);
+        await page.getByLabel('Amount').fill('100.5');
+        await confirmOrder(page, 'Buy AAPLon');
+        const retry = page.getByRole('button', { name: 'Try again' });
+        await retry.waitFor();
+        isFailing = false;
+        await retry.click();
+        await page.getByText(/You received [\d.]+ AAPLon/).waitFor();
+        expect(new Set(keys).size).toBe(1);
       });
-      await connect(page);
-      await page.getByLabel('Amount').fill('100.5');
-      await confirmOrder(page, 'Buy AAPLon');
-      await page.getByText("We can't connect right now").waitFor();
-      isOffline = false;
-      await page.getByRole('button', { name: 'Try again' }).click();
-      await page.getByText(/You received [\d.]+ AAPLon/).waitFor();
-      expect(new Set(keys).size).toBe(1);
-    });
-  }, 120_000);
+    },
+    120_000,
+  );
 
   test('shows that the market is closed and until when, and reopens automatically', async () => {
     await app.sandbox.control('POST', '/sandbox/venue', { session: 'closed' });

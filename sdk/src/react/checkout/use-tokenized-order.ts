@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react';
 import type { Causeway } from '../../client.ts';
+import type { CausewayError } from '../../error.ts';
 import type { SwapResult } from '../../flows/outcome.ts';
 import type { TokenizedPhase } from '../../flows/tokenized-purchase.ts';
 import type { EvmWallet } from '../../flows/wallet.ts';
@@ -77,8 +78,9 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
         // If the flow failed while `confirming`, the order was already sent, so the next attempt needs a new one, as
         // it does if the service rejected the order. After any other failure, the next attempt reuses the order, because
         // the service rejects a second order until the first one expires. If the reply was lost, it may have placed one.
-        const { phase, cause } = error as { phase?: unknown; cause?: { status?: number } };
-        const isRejected = phase === 'ordering' && /^4/.test(`${cause?.status}`);
+        // A reply with `Retry-After` decides nothing, such as `idempotency_in_progress` while the first request runs.
+        const { phase, cause } = error as { phase?: unknown; cause?: Partial<CausewayError> };
+        const isRejected = phase === 'ordering' && !cause?.retryAfter && /^4/.test(`${cause?.status}`);
         if (phase === 'confirming' || isRejected) open.current = null;
         throw error;
       }
