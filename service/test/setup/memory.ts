@@ -24,7 +24,7 @@ export function setup(): (() => void) | undefined {
   if (process.env.TMPDIR !== undefined || !isSuitable()) return undefined;
   // Packages are kept for the next run, so they stay on disk.
   process.env.TEST_PACKAGES = join(tmpdir(), 'causeway-test-packages');
-  removeAbandoned();
+  removeAbandoned(MEMORY);
   const folder = mkdtempSync(join(MEMORY, PREFIX));
   // Under root, PostgreSQL runs as another user.
   chmodSync(folder, 0o1777);
@@ -32,12 +32,17 @@ export function setup(): (() => void) | undefined {
   return () => rmSync(folder, { recursive: true, force: true });
 }
 
-/** Removes the folders of runs that were killed. */
-function removeAbandoned(): void {
-  for (const name of readdirSync(MEMORY).filter((each) => each.startsWith(PREFIX))) {
-    const path = join(MEMORY, name);
+/** Removes the folders of runs that were killed, except those of other users. */
+export function removeAbandoned(memory: string): void {
+  for (const name of readdirSync(memory).filter((each) => each.startsWith(PREFIX))) {
+    const path = join(memory, name);
     const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    if (Date.now() - changed > ABANDONED_AFTER_MS) rmSync(path, { recursive: true, force: true });
+    if (Date.now() - changed < ABANDONED_AFTER_MS) continue;
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch (error) {
+      console.warn(`could not remove the folder of an earlier run: ${String(error)}`);
+    }
   }
 }
 
