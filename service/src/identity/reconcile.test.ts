@@ -252,6 +252,22 @@ test('the applicant of an erased user is not read again, neither at a start nor 
   expect([reads, rows]).toEqual([1, [{ is_ended: true, lease_until: null }]]);
 });
 
+test('a read that fails while its user is being erased is not repeated', async () => {
+  await world.review(userId, { level_name, review_status: 'pending' });
+  const findApplicant = async (): Promise<never> => {
+    await eraseUser(world.ctx, userId);
+    throw upstreamError('identity', failureOfStatus(503, {}) as never);
+  };
+  const ctx = { ...world.ctx, identity: { ...world.ctx.identity, findApplicant } };
+  await world.ctx.pool.query('update identity_applicants set due_at = now() where user_id = $1', [userId]);
+  await checkNext(ctx, userId);
+  const { rows } = await world.ctx.pool.query(
+    "select due_at = 'infinity' as is_ended, lease_until from identity_applicants where user_id = $1",
+    [userId],
+  );
+  expect(rows).toEqual([{ is_ended: true, lease_until: null }]);
+});
+
 test('a user who is being erased gets no token, and no check is planned', async () => {
   let posted: ReturnType<typeof createToken> | undefined;
   await tryErasure(world.ctx, userId, 'operator', async () => {

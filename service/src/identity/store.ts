@@ -161,8 +161,11 @@ export async function finishCheck(db: Db, userId: string, seconds: number | null
   );
 }
 
+/** Releases a claimed applicant after a failed check. The next check is due in `seconds`, unless the user was erased. */
 export async function postponeCheck(db: Db, userId: string, seconds: number): Promise<void> {
-  await sql`update identity_applicants set lease_until = null, due_at = now() + make_interval(secs => ${seconds})
+  await sql`update identity_applicants a set lease_until = null,
+    due_at = case when exists (select from erasures e where e.user_id = a.user_id) then 'infinity'
+      else now() + make_interval(secs => ${seconds}) end
     where user_id = ${userId}`.execute(db);
 }
 
