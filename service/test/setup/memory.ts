@@ -8,7 +8,7 @@ import {
   statfsSync,
   statSync,
 } from 'node:fs';
-import { freemem, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const MEMORY = '/dev/shm';
@@ -56,5 +56,6 @@ function isSuitable(): boolean {
   // Tests run programs that they have written to a temporary folder.
   if (type !== 'tmpfs' || /\b(noexec|ro)\b/.test(options)) return false;
   const { bavail, bsize } = statfsSync(MEMORY);
-  return Math.min(bavail * bsize, freemem()) >= NEEDED_BYTES;
+  // Unlike `freemem`, `availableMemory` knows the memory limit of a container, to which these files count.
+  return Math.min(bavail * bsize, process.availableMemory()) >= NEEDED_BYTES;
 }
