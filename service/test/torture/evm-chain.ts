@@ -9,6 +9,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { encodeFunctionData, keccak256, toHex } from 'viem/utils';
 import type { FundGeneration } from '../../src/chain/evm/sale-fund.ts';
 import type { Context } from '../../src/context.ts';
+import { ApiError } from '../../src/errors.ts';
 import type { ReadOnlyAccount } from '../../src/operator/account.ts';
 import { deriveSandboxKey } from '../../src/operator/sandbox-keys.ts';
 import { adoptNonce, planAdoption } from '../../src/settlement/adopt.ts';
@@ -25,6 +26,8 @@ import { MAX_REORGANISATION_DEPTH, type RandomChoices } from './random-choices.t
 const NAME = 'ethereum_sepolia';
 const CHAIN_ID = 11_155_111;
 const GWEI = 1_000_000_000n;
+/** How often the run's operator tries a command before the run fails. */
+const MAX_ATTEMPTS = 20;
 /**
  * How the token treats the last two investors at the start (see `treat`), so that every run includes both kinds of
  * hostile behavior.
@@ -85,7 +88,7 @@ export async function startEvm(generation: FundGeneration): Promise<TortureChain
         mayLackApprovals = false;
         for (const raw of approvals) await send(raw).catch(() => undefined);
       }
-      if (forgotten.size > 0) await repair(ctx, forgotten);
+      if (forgotten.size > 0) await untilReachable(() => repair(ctx, forgotten));
     },
     calm: async () => {
       mayLackApprovals = true;
@@ -213,8 +216,10 @@ async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<b
   // Mines more blocks than any reorganization undoes, so that the reconciled transactions stay on the chain.
   await chain.mine(2 + MAX_REORGANISATION_DEPTH);
   if (lost === undefined) return null;
-  await applyReconcile(ctx, await planReconcile(ctx.db, ctx.chains.evm(NAME), 0n));
-  await adoptNonce(ctx, accountOf(ctx));
+  await untilReachable(async () => {
+    await applyReconcile(ctx, await planReconcile(ctx.db, ctx.chains.evm(NAME), 0n));
+    await adoptNonce(ctx, accountOf(ctx));
+  });
   return BigInt(lost.nonce);
 }
 
@@ -229,6 +234,18 @@ async function repair(ctx: Context, forgotten: ReadonlySet<bigint>): Promise<voi
   const { displaced } = await planAdoption(accountOf(ctx));
   const isForgotten = displaced.every(({ nonce }) => forgotten.has(nonce));
   if (displaced.length > 0 && isForgotten) await adoptNonce(ctx, accountOf(ctx));
+}
+
+/** Repeats an operator's command while the nodes do not respond, as an operator does. */
+async function untilReachable(command: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await command();
+    } catch (error) {
+      const isUnreachable = error instanceof ApiError && error.code === 'upstream_unavailable';
+      if (!isUnreachable || attempt === MAX_ATTEMPTS) throw error;
+      await sleep(1000);
+    }
 }
 
 function accountOf(ctx: Context): ReadOnlyAccount {
