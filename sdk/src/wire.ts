@@ -525,7 +525,7 @@ export type SwapPreview = {
   receive_output_amount: string;
 };
 
-/** Swaps are stopped if the bit mask `stopped` contains the bit of `swap_level`. If it is zero, nothing is stopped. */
+/** Swaps are stopped if the bit mask `stopped` contains the bit of `swap_level`. If `stopped` is zero, nothing is stopped. */
 export type SwapStatus = {
   object: 'swap_status';
   stopped: string;

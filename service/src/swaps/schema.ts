@@ -49,7 +49,7 @@ export const SwapStatus = Closed(
   {
     title: 'SwapStatus',
     description:
-      'Swaps are stopped if the bit mask `stopped` contains the bit of `swap_level`. If it is zero, nothing is stopped.',
+      'Swaps are stopped if the bit mask `stopped` contains the bit of `swap_level`. If `stopped` is zero, nothing is stopped.',
   },
 );
 

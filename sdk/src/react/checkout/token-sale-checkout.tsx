@@ -21,7 +21,7 @@ import { TOKEN_SALE_STEPS } from './phases.ts';
 import { SaleSummary, useSaleFacts } from './sale-summary.tsx';
 import { useTokenSale } from './use-token-sale.ts';
 
-const SOLANA_NOTE = "You approve it for this sale's fund, {address}.";
+const SOLANA_NOTE = "The approval is for this sale's fund, {address}.";
 
 export type TokenSaleCheckoutProps = BlockProps & {
   offer: TokenSaleOffer;

@@ -205,6 +205,7 @@ type ComponentMessage =
   | 'Take a look at our other offers.'
   | 'Tax ID in your country'
   | 'Terms'
+  | "The approval is for this sale's fund, {address}."
   | 'The fund can only take part of this right now. Swap that part.'
   | "The fund has paused swaps on this network. We'll update this page when they resume."
   | 'The link has expired. Fill in the form again to get a new one.'
@@ -266,5 +267,4 @@ type ComponentMessage =
   | 'Your order'
   | "Your verification is incomplete. Continue to see what's missing."
   | 'Your wallet'
-  | "Your wallet isn't allowed yet"
-  | "You approve it for this sale's fund, {address}.";
+  | "Your wallet isn't allowed yet";
