@@ -43,6 +43,7 @@ import { registerServiceMetrics } from './operations/service-metrics.ts';
 import { listSenders } from './operator/signers.ts';
 import { recordRefundLimit } from './participations/request-refunds.ts';
 import { accountDataPlugin } from './pii/plugin.ts';
+import { plural } from './plural.ts';
 import { startStatusReports } from './requirements/report-worker.ts';
 import { apiRoutes } from './routes.ts';
 import { startScreening } from './screening/rescreen.ts';
@@ -242,7 +243,7 @@ async function prepareDatabase(
   try {
     await assertProfile(pool, profile);
     const applied = await migrate(pool);
-    if (applied.length > 0) print(`Applied ${applied.length} migration${applied.length === 1 ? '' : 's'}.`);
+    if (applied.length > 0) print(`Applied ${plural(applied.length, 'migration')}.`);
     await claimProfile(pool, profile);
   } finally {
     await pool.end();

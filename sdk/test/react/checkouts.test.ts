@@ -209,12 +209,7 @@ describe('the token sale checkout', () => {
       await connect(page);
       await page.getByText('Balance 1,000 USDC').waitFor();
       await openAs('user-a');
-      await page.getByLabel('Amount').fill('50');
-      await page.route('**/v1/participations', (route) =>
-        route.request().method() === 'POST' ? route.abort() : route.continue(),
-      );
-      await confirmOrder(page, 'Invest');
-      await page.getByText('Recording your investment').waitFor();
+      await approveOnly(page);
       await page.unroute('**/v1/participations');
       await openAs('user-b');
       await page.getByText('You have an open approval of 50 USDC').waitFor();
@@ -243,12 +238,7 @@ describe('the token sale checkout', () => {
       const path = `${app.server.url}/?view=offer&slug=harbour-quarter&option=public`;
       await page.goto(path);
       await connect(page);
-      await page.getByLabel('Amount').fill('50');
-      await page.route('**/v1/participations', (route) =>
-        route.request().method() === 'POST' ? route.abort() : route.continue(),
-      );
-      await confirmOrder(page, 'Invest');
-      await page.getByText('Recording your investment').waitFor();
+      await approveOnly(page);
       await page.goto(path);
       await page.getByText('You have an unfinished purchase').waitFor();
       // The purchase is still shown once the app's server reports the user's id.
@@ -360,12 +350,7 @@ describe('the token sale checkout', () => {
         'ethereum_sepolia',
       );
       await connect(page);
-      await page.getByLabel('Amount').fill('50');
-      await page.route('**/v1/participations', (route) =>
-        route.request().method() === 'POST' ? route.abort() : route.continue(),
-      );
-      await confirmOrder(page, 'Invest');
-      await page.getByText('Recording your investment').waitFor();
+      await approveOnly(page);
       const allowances = page.waitForResponse(/token\/allowance/);
       await page.goto(`${app.server.url}/?view=offer&slug=${slug}`);
       await allowances;
@@ -390,12 +375,7 @@ describe('the token sale checkout', () => {
   test('forgets the unfinished purchase of the former offer if the hook gets another offer', async () => {
     await app.visit('?view=offer&slug=harbour-quarter&option=public', async ({ page }) => {
       await connect(page);
-      await page.getByLabel('Amount').fill('50');
-      await page.route('**/v1/participations', (route) =>
-        route.request().method() === 'POST' ? route.abort() : route.continue(),
-      );
-      await confirmOrder(page, 'Invest');
-      await page.getByText('Recording your investment').waitFor();
+      await approveOnly(page);
       await page.goto(`${app.server.url}/?view=headless`);
       const shown = (id: string, text: string) => page.locator(id, { hasText: text }).waitFor();
       const show = (slug: string) =>
@@ -990,6 +970,16 @@ describe('a Solana wallet that registers itself (Wallet Standard)', () => {
     expect(asked).toEqual(['signMessage', 'signAndSendTransaction on solana:devnet']);
   });
 });
+
+/** Approves a payment of 50, and blocks the request that would record the participation. */
+async function approveOnly(page: Page): Promise<void> {
+  await page.getByLabel('Amount').fill('50');
+  await page.route('**/v1/participations', (route) =>
+    route.request().method() === 'POST' ? route.abort() : route.continue(),
+  );
+  await confirmOrder(page, 'Invest');
+  await page.getByText('Recording your investment').waitFor();
+}
 
 /** Registers a wallet with the page, as the Wallet Standard prescribes. The private key stays in the test. */
 function registerStandardWallet(address: string): void {

@@ -21,7 +21,8 @@ export const DOCUMENT_TYPES: readonly string[] = ['tax_certification'];
 
 /**
  * Emails the user a link to sign a form, at most once per minute. If the latest form is still open and was sent to the
- * user's current address, resends its link; otherwise starts a new form. Throws `document_completed` if the latest form is signed and still valid.
+ * user's current address, resends its link; otherwise starts a new form. Throws `document_completed` if the latest form
+ * is signed and still valid.
  *
  * A lock makes concurrent requests decide one at a time (`claim.ts`). If the provider's response to an earlier request
  * was lost, looks the submission up by our id before creating another one.

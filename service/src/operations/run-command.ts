@@ -9,6 +9,7 @@ import { pendingMigrations } from '../db/migrate.ts';
 import { type Db, openPool } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import type { Kernel } from '../kernel.ts';
+import { plural } from '../plural.ts';
 import { createSealing, type Sealing, unavailableSealing } from '../sealing.ts';
 import { UsageError } from './command.ts';
 
@@ -50,9 +51,7 @@ async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<v
   const { length } = await pendingMigrations(pool);
   if (length === 0) return;
   const remedy = databaseUrl === null ? 'restart the service, which applies them' : 'run "causeway migrate"';
-  throw new ConfigError([
-    `DATABASE_URL: the database lacks ${length} migration${length === 1 ? '' : 's'}; ${remedy}`,
-  ]);
+  throw new ConfigError([`DATABASE_URL: the database lacks ${plural(length, 'migration')}; ${remedy}`]);
 }
 
 /**

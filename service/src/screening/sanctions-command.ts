@@ -4,6 +4,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { toTimestamp } from '../http/wire.ts';
 import { type CommandHelp, UsageError } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
+import { plural } from '../plural.ts';
 import { clearAddress } from './hits.ts';
 import { hashList, parseSanctions } from './list-file.ts';
 import { listOpenHits, notifyNodes, readListStatus, saveAcceptedList } from './store.ts';
@@ -37,7 +38,7 @@ export async function runSanctions(config: Config, args: string[]): Promise<void
     const { reason = '' } = values;
     if (reason.trim() === '') throw new UsageError('sanctions clear requires --reason TEXT');
     const count = await runCommand(config, (ctx) => clearAddress(ctx, address, reason.trim()));
-    console.log(`Cleared ${count} ${count === 1 ? 'hit' : 'hits'} for ${address}.`);
+    console.log(`Cleared ${plural(count, 'hit')} for ${address}.`);
     return;
   }
   const run = address === undefined ? COMMANDS[command ?? ''] : undefined;

@@ -16,6 +16,7 @@ import { findRemoteAddress, listSenders } from '../operator/signers.ts';
 import type { SolanaSigner } from '../operator/solana-signer.ts';
 import { openSolanaSigners } from '../operator/solana-signers.ts';
 import { readKeys } from '../operator/status.ts';
+import { plural } from '../plural.ts';
 import { recordPaidRefund } from './paid-refund.ts';
 import { createFund, findFund } from './solana-fund.ts';
 import { compareVaults } from './solana-vaults.ts';
@@ -142,13 +143,13 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
       runCommand(config, async ({ db }) => {
         const adopted = await adoptForeignTransactions(db, chain);
         for (const each of adopted) console.log(describeAdoption(each, 'was adopted', 'now'));
-        console.log(`Adopted ${adopted.length} transaction${adopted.length === 1 ? '' : 's'}.`);
+        console.log(`Adopted ${plural(adopted.length, 'transaction')}.`);
       }),
     plan: (config, chain) =>
       runCommand(config, async ({ db }) => {
         const adopted = await rehearse(db, (tx) => adoptForeignTransactions(tx, chain));
         for (const each of adopted) console.log(describeAdoption(each, 'would be adopted', 'then'));
-        console.log(`${adopted.length} transaction${adopted.length === 1 ? '' : 's'} would be adopted.`);
+        console.log(`${plural(adopted.length, 'transaction')} would be adopted.`);
       }),
   },
   close: {

@@ -5,6 +5,7 @@ import { ROLE_OF_KIND, SENDING_ROLES, type SendingRole } from '../operator/role.
 import { findRemoteAddress } from '../operator/signers.ts';
 import { solanaKeyFor } from '../operator/solana-signers.ts';
 import type { UnfinishedKey } from '../operator/status.ts';
+import { plural } from '../plural.ts';
 
 /**
  * Lists the chains for which this node has a key but no RPC URL. `hasEvmKey` returns whether it has a key for a role on
@@ -48,5 +49,5 @@ export function canFinish(
 
 /** Returns why a node does not start if it cannot finish the transactions of a replaced key. */
 export function describeUnlisted({ chain, address, count, kinds }: UnfinishedKey): string {
-  return `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${count} unfinished transaction${count === 1 ? '' : 's'} (${kinds.join(', ')}) on ${chain}; add its private key or KMS key id, or restore its roles, or list its address in OPERATOR_KEYS_FILE if only other nodes have it`;
+  return `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${plural(count, 'unfinished transaction')} (${kinds.join(', ')}) on ${chain}; add its private key or KMS key id, or restore its roles, or list its address in OPERATOR_KEYS_FILE if only other nodes have it`;
 }

@@ -74,7 +74,7 @@ export function formatsOf(locale: string): Formats {
 
 /**
  * Accepts `1250.5`, `1,250.5` and `1 250.5`. If `point` is a comma, accepts `1250,5`, `1.250,5` and `1 250,5` instead.
- * Digit groups do not start with a zero: whoever types `0,500` where the point is the decimal separator means 0.5.
+ * Refuses groups that start with a zero: someone who types `0,500` in an English locale probably means 0.5, not 500.
  */
 function fromInput(text: string, point: string): string {
   const isComma = point === ',';
