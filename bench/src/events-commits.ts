@@ -143,7 +143,7 @@ function changeLittle(db: Db, report: (tx: Db) => Promise<unknown>): Promise<voi
   });
 }
 
-/** Makes the same change as the service's `settleCommit`, in its own transaction. */
+/** Opens a transaction and makes the same change in it as the service's `settleCommit`. */
 function settle(db: Db, id: string, change: Change): Promise<void> {
   return db.transaction().execute(async (tx) => {
     await markCommitted(tx, [id], true);
@@ -151,7 +151,7 @@ function settle(db: Db, id: string, change: Change): Promise<void> {
   });
 }
 
-/** Makes the same change as the service's `reopenCommit`, in its own transaction. */
+/** Opens a transaction and makes the same change in it as the service's `reopenCommit`. */
 function reopen(db: Db, id: string, change: Change): Promise<void> {
   return db.transaction().execute(async (tx) => {
     await markCommitted(tx, [id], null);

@@ -35,7 +35,9 @@ export async function measurePages(ctx: Context, rows: number): Promise<PageFigu
   return { firstPageMs: median(first.slice(SAMPLES / 4)), deepestPageMs: median(deepest.slice(SAMPLES / 4)) };
 }
 
-/** Inserts events with their positions already set, so that readers see them. The ids increase, as real ids do. */
+/**
+ * Inserts events with their positions already set, so that readers see the events. The ids increase, as real ids do.
+ */
 export async function seedEvents(ctx: Context, partnerId: string, rows: number): Promise<void> {
   for (let from = 0; from < rows; from += BATCH_SIZE)
     await sql`insert into events (id, partner_id, type, data, inserted_at, position, sequence)

@@ -8,9 +8,9 @@ import type { AddressInfo } from 'node:net';
 const OPENING = 50;
 
 /**
- * This process opens `count` event streams, ten per token. Once every stream has received data, it sends a URL to its
- * parent. Each request to that URL returns the delays of the events that have arrived since the previous request. A
- * delay is the time in milliseconds from an event's creation to its arrival at a stream.
+ * This process opens `count` event streams, ten per token. Once every stream has received data, the process sends a URL
+ * to its parent. Each request to that URL returns the delays of the events that have arrived since the previous
+ * request. A delay is the time in milliseconds from an event's creation to its arrival at a stream.
  */
 const [url = '', count = '0', ...tokens] = process.argv.slice(2);
 let opened = 0;

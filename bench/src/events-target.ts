@@ -18,7 +18,7 @@ import { median } from './statistics.ts';
 import { startTarget } from './target.ts';
 
 /**
- * The figures for each part of this benchmark. This process measures one part and sends its figures to the parent
+ * The figures for each part of this benchmark. This process measures one part and sends the figures to the parent
  * process, which then stops this process.
  */
 export type EventFigures = {
@@ -139,7 +139,7 @@ async function measureDeliveries(context: Context, size: number): Promise<EventF
 /**
  * Measures how much a hanging endpoint delays deliveries to the other endpoints. Rounds alternate: in one, the hanging
  * endpoint is enabled and has `size` deliveries queued; in the next, it is disabled. Each round appends `size / 5`
- * events for the healthy endpoints and measures the time until their first delivery attempts.
+ * events for the healthy endpoints and measures the time until each event's first delivery attempt.
  */
 async function measureHanging(context: Context, size: number): Promise<EventFigures['hanging']> {
   const { url, stop } = await startDelivering(context);

@@ -41,7 +41,7 @@ async function serve(ctx: Context, routes: Parameters<typeof buildServer>[1]): P
   return (await buildServer(ctx, routes)).listen({ host: '127.0.0.1', port: 0 });
 }
 
-/** Seeds users, each with reviews and a connected wallet. Issues tokens for `CALLERS` of them. */
+/** Seeds users, each with reviews and a connected wallet. Issues tokens for `CALLERS` of the users. */
 async function users(): Promise<Record<string, Target>> {
   const { ctx, clientId, options } = await statusesWorld();
   const { db } = ctx;

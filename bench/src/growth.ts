@@ -30,7 +30,7 @@ type Part = {
 
 /**
  * The highest exponent that still counts as flat or linear. With an exponent of 0.1, a hundredfold size multiplies the
- * cost by 1.6. `flat` allows this, because a larger index may be one level deeper and less of it is cached.
+ * cost by 1.6. `flat` allows this growth, because a larger index may be one level deeper and less of it is cached.
  */
 const MAX_EXPONENT = { flat: 0.1, linear: 1.05 };
 const ROUND_SECONDS = 2;
@@ -91,10 +91,10 @@ export async function run({ part: only, large = false, rows }: Options): Promise
 }
 
 /**
- * Returns the exponent of each round. It describes how the cost grows at the largest sizes. For `flat`, compares the
- * costs at the two largest sizes. For `linear`, takes the three largest sizes and compares the increase in cost from
- * the first to the second with the increase from the second to the third. A fixed cost, which would hide how the rest
- * grows, cancels out this way. Each size must be ten times the previous size.
+ * Returns one exponent per round. An exponent describes how the cost grows at the largest sizes. For `flat`, compares
+ * the costs at the two largest sizes. For `linear`, takes the three largest sizes and compares the increase in cost
+ * from the first to the second with the increase from the second to the third. A fixed cost, which would hide how the
+ * rest grows, cancels out this way. Each size must be ten times the previous size.
  */
 export function exponents(
   sizes: readonly number[],
@@ -114,7 +114,7 @@ export function exponents(
   });
 }
 
-/** Starts one process per size and sends requests to them in turn. `growth-target.ts` defines the requests. */
+/** Starts one process per size and sends requests to the processes in turn. `growth-target.ts` defines the requests. */
 async function measureTargets(part: string, sizes: readonly number[]): Promise<Record<string, Costs>> {
   const targets: Started<Record<string, Target>>[] = [];
   try {

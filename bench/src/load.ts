@@ -52,7 +52,7 @@ export async function load(
   };
 }
 
-/** Measures the targets in alternating rounds, so that load on the machine affects them equally. */
+/** Measures the targets in alternating rounds, so that load on the machine affects all targets equally. */
 export async function compare<Name extends string>(
   targets: Record<Name, Pick<Started, 'target' | 'pid'>>,
   { rounds = MIN_ROUNDS, seconds = 4 } = {},

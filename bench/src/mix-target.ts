@@ -28,7 +28,7 @@ process.send?.({ url, mix: await buildMix(), wallets, databaseUrl, dataDir });
 
 /**
  * Builds the requests that partners send while their users browse, check their progress and invest. Most requests are
- * reads, and about one in ten is a write. Some contain typical integration mistakes.
+ * reads, and about one in ten is a write. Some requests contain typical integration mistakes.
  */
 async function buildMix(): Promise<Mix> {
   const each = (of: (user: MixUser) => string): string[] => users.map(of);

@@ -13,7 +13,7 @@ import { createPartner } from '@causeway/service/partners/partner.ts';
 
 /** The settings for connecting to the simulators, which run in another process. */
 export type Outside = Pick<Simulators, 'venue' | 'chains'> & {
-  /** If true, nodes queue requests while they are busy instead of refusing them. */
+  /** If true, busy nodes queue requests instead of refusing them. */
   isPatient?: boolean;
 };
 

@@ -64,7 +64,8 @@ export async function run(): Promise<Result> {
   const first = await startTarget<Target>('./mix-target.ts', [outside]);
   const { databaseUrl, dataDir, mix, wallets } = first.target;
   const second = await startTarget<{ url: string }>('./mix-node.ts', [outside, databaseUrl, dataDir]);
-  // Lowers this process's priority only after the child processes have started, because they would inherit it.
+  // Lowers this process's priority only after the child processes have started, because they would otherwise inherit
+  // the low priority.
   setPriority(LOWEST_PRIORITY);
   const urls = [first.target.url, second.target.url];
   const postmaster = Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);

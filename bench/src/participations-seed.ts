@@ -10,8 +10,8 @@ export async function seedParticipations(ctx: Context, clientId: string, rows: n
   const partnerId = found[0]?.id ?? '';
   const client = await ctx.pool.connect();
   try {
-    // Drops the indexes before the inserts and rebuilds them afterwards. Updating them row by row would take most of an
-    // hour.
+    // Drops the indexes before the inserts and rebuilds them afterwards. Updating the indexes row by row would take
+    // most of an hour.
     const { rows: indexes } = await client.query<{ name: string; definition: string }>(`
       select indexname as name, indexdef as definition from pg_indexes
       where tablename = 'participations' and indexname <> 'participations_pkey'`);
@@ -47,8 +47,8 @@ export async function seedParticipations(ctx: Context, clientId: string, rows: n
     'status !=': filter('status', '!=', 'completed'),
     'user_email ==': filter('user_email', '==', 'user291@bench.test'),
   };
-  // Returns the second-to-last page of the list (the 40th to the 21st row from the end) and the row after it. Because
-  // of the extra row, `readPage` returns a cursor. The last page starts at that cursor.
+  // Returns the second-to-last page of the list (the 40th to the 21st row from the end) and the row after that page.
+  // Because of the extra row, `readPage` returns a cursor. The last page starts at that cursor.
   return { partnerId, queries, deepest: deepest.slice(19, 40).reverse() };
 }
 

@@ -1,6 +1,6 @@
 export type Theme = 'light' | 'dark';
 
-/** A value and its spread on a logarithmic scale, with the limit that it must meet and an optional goal. */
+/** A value and its spread on a logarithmic scale, with the limit that the value must meet and an optional goal. */
 export type RatioRow = {
   label: string;
   value: number;

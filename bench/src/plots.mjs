@@ -132,7 +132,7 @@ export function drawGrowth(rows, theme) {
   });
 }
 
-/** Moves the labels at the ends of the curves apart, so that they do not overlap on the logarithmic scale. */
+/** Moves the labels at the ends of the curves apart, so that the labels do not overlap on the logarithmic scale. */
 function spreadLabels(ends) {
   const step = 1.18;
   let last = 0;

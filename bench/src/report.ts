@@ -15,7 +15,7 @@ import { type Bar, describeValue, judge, type Result } from './result.ts';
 
 /**
  * A file in `bench/results`. A file without a date comes from an earlier version of the benchmark, which ran only one
- * round and had different limits. The report shows its values, but does not compare them with the limits.
+ * round and had different limits. The report shows such a file's values, but does not compare them with the limits.
  */
 type Stored = Result & {
   file: string;
@@ -29,7 +29,7 @@ type Stored = Result & {
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RESULTS = `${ROOT}bench/results/`;
 const THEMES = ['light', 'dark'] as const;
-/** The benchmarks that compare us with peers. The report plots their latencies. */
+/** The benchmarks that compare us with peers. The report plots the latencies that these benchmarks measured. */
 const LATENCY_FILES = ['kernel', 'offers', 'statuses', 'eligibility', 'oauth', 'tokenized'];
 
 /** Writes `docs/benchmarks.md` and its plots. */
@@ -129,8 +129,8 @@ function limitOf(bar: Bar): string {
 
 /**
  * Returns one plot row per bar. In every row, higher is better: if lower is better for a bar, its values are mirrored
- * at the limit (`limit² / value`). Skips growth exponents and results without a date. Also skips bars with a limit or a
- * round that is not positive, which a logarithmic scale cannot show.
+ * at the limit (`limit² / value`). Skips growth exponents and results without a date. Also skips a bar if its limit or
+ * one of its rounds is not positive, because a logarithmic scale cannot show such values.
  */
 function ratioRows(results: readonly Stored[]): RatioRow[] {
   return results

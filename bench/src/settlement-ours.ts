@@ -11,7 +11,7 @@ import type { SettlementChain } from './settlement-chain.ts';
 import { seedSettlement } from './settlement-seed.ts';
 import { startTarget } from './target.ts';
 
-/** The result of the measurement. This process sends it to its parent, which then stops this process. */
+/** The result of the measurement. This process sends the result to its parent, which then stops this process. */
 export type SettlementFigures = {
   /** Gas per row (one participation): `single` with one commit per row, `batched` with the worker's batches. */
   single: number;

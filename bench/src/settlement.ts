@@ -6,8 +6,8 @@ const ROWS = 10_000;
 /** Ethereum's timing: a block every 12 s. A block counts as safe 32 blocks later. */
 const MAINNET = { blockMs: 12_000, confirmations: 32 };
 /**
- * How many rows, one per participation, to settle in a second-generation fund (whose commitments have ids). Only their
- * gas is measured. Gas does not depend on block timing, so the chain mines blocks on demand.
+ * How many rows, one per participation, to settle in a second-generation fund (whose commitments have ids). Only the
+ * gas for these rows is measured. Gas does not depend on block timing, so the chain mines blocks on demand.
  */
 const GAS_ROWS = 500;
 /** How many rows to settle from each backlog in `BACKLOGS`. The rows belong to `FLAT_WALLETS` wallets. */
@@ -17,7 +17,7 @@ const BACKLOGS = [1_000, 10_000, 100_000];
 const HISTORY = 100_000;
 
 /**
- * Measures settlement in two parts. `mainnet` settles participations of new users with Ethereum's timing. It also
+ * Measures settlement in two parts. `mainnet` settles participations of new users with Ethereum's timing, and also
  * compares the gas of batches with the gas of single commits, for both generations of funds. `flat` measures whether
  * the cost per row grows with the number of waiting or settled rows. `--part` selects one part.
  */

@@ -19,7 +19,7 @@ const REQUIREMENTS = `
       - { type: document, details: { document_type: tax_certification } }
       - { type: jurisdiction, details: { filter_type: reject, filters: [{ country_iso_2: US }] } }`;
 
-/** Creates an offer with seven requirements per option, and a user who has data for most of them. */
+/** Creates an offer with seven requirements per option, and a user who has data for most of the requirements. */
 export async function statusesWorld(optionCount = 4) {
   const bench = await benchContext();
   const { ctx } = bench;

@@ -31,8 +31,8 @@ function bundleTarget(file: string): Promise<string> {
   const known = bundled.get(file);
   if (known !== undefined) return known;
   const bundle = async () => {
-    // Computes the bundler's import path. If it were a literal, any target that starts other targets would have the
-    // bundler in its own bundle.
+    // Computes the bundler's import path. If the path were a literal, any target that starts other targets would have
+    // the bundler in its own bundle.
     const bundler = new URL('../../service/bin/bundle.mjs', import.meta.url).href;
     const { bundleFile } = (await import(bundler)) as typeof import('../../service/bin/bundle.mjs');
     const path = await bundleFile(fileURLToPath(new URL(file, import.meta.url)));

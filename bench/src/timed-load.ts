@@ -5,7 +5,7 @@ import { percentile } from './statistics.ts';
 
 /**
  * One kind of request in the mix. `requests` holds complete HTTP requests as text. A kind without `substitute` reuses
- * them, and replaces `{n}` in the text with a unique number each time.
+ * its requests, and replaces `{n}` in the text with a unique number each time.
  */
 export type Kind = {
   weight: number;
@@ -13,8 +13,8 @@ export type Kind = {
   /** The status of an accepted request. Default: 200. */
   status?: number;
   /**
-   * The kind to send when all requests of this kind are used up. Set it if each request of this kind is valid only
-   * once, for example because it spends a refresh token.
+   * The kind to send when all requests of this kind are used up. Set `substitute` if each request of this kind is valid
+   * only once, for example because it spends a refresh token.
    */
   substitute?: string;
 };
@@ -94,11 +94,11 @@ export function pickFrom(mix: Mix): () => Planned {
  * accepted requests and refused requests (429 and 503) separately.
  *
  * With `rate`, requests arrive as if from many independent users (an open loop). Request `k` is due after `k / rate`
- * seconds and is sent then, even if earlier replies are late. It uses an idle connection, or a new one if none is idle.
- * Its latency counts from the time when it was due. `MAX_CONNECTIONS` must be high: with a low limit, requests would
- * wait in the generator and never overload the node.
+ * seconds and is sent then, even if earlier replies are late. The request uses an idle connection, or a new one if none
+ * is idle. Its latency counts from the time when it was due. `MAX_CONNECTIONS` must be high: with a low limit, requests
+ * would wait in the generator and never overload the node.
  *
- * With `connections`, each connection sends its next request as soon as a reply arrives. This measures the node's
+ * With `connections`, each connection sends its next request as soon as a reply arrives. This mode measures the node's
  * highest throughput.
  */
 export async function timedLoad(

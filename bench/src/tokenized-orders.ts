@@ -6,8 +6,8 @@ import { sepolia } from 'viem/chains';
 import { percentile } from './statistics.ts';
 
 /**
- * A running service. Requests to `statsUrl` read its statistics. They can also prove a wallet, or set the clock and
- * delete the orders.
+ * A running service. Requests to `statsUrl` read the service's statistics. Such requests can also prove a wallet, or
+ * set the clock and delete the orders.
  */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 

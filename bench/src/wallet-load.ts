@@ -55,7 +55,7 @@ export async function connectWallets(
   return times;
 }
 
-/** Wallets by name. Later rounds reuse them, because deriving an address takes milliseconds of CPU time. */
+/** Wallets by name. Later rounds reuse the wallets, because deriving an address takes milliseconds of CPU time. */
 const WALLETS = new Map<string, Wallet>();
 
 function newWallet(name: string): Wallet {

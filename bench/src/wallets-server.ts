@@ -10,7 +10,10 @@ import { readOfferBySlug } from '@causeway/service/offers/store.ts';
 import { walletRoutes } from '@causeway/service/wallets/routes.ts';
 import { benchContext } from './context.ts';
 
-/** Serves the wallet routes, with one offer and many users. Reports its event loop delay and CPU time on request. */
+/**
+ * This process serves the wallet routes, with one offer and many users. It reports its event loop delay and CPU time on
+ * request.
+ */
 
 const USERS = 64;
 

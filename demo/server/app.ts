@@ -27,7 +27,7 @@ export function createApp(settings: DemoSettings, origin: string, pages: Pages):
     clientSecret,
     redirectUri: `${origin}/callback`,
     cookieSecret: settings.sessionSecrets,
-    // Sessions live in a cookie, so the demo needs no database and visitors stay signed in when it restarts.
+    // Sessions live in a cookie, so the demo needs no database, and visitors stay signed in when the demo restarts.
     store: cookieSessions({ secret: settings.sessionSecrets, secure: origin.startsWith('https:') }),
   });
   const onError = (error: unknown) => console.error('Harbour Invest: request failed:', error);
@@ -45,8 +45,8 @@ function createDemoHandler(settings: DemoSettings, signIn: SignIn, pages: Pages)
   return async (request: Request): Promise<Response> => {
     const { pathname } = new URL(request.url);
     if (pathname === '/config.json') return orUnavailable(async () => uncached(await config()));
-    // Lists the offers for visitors without a session. Reads them with the partner's credentials, so the list contains
-    // no user data.
+    // Lists the offers for visitors without a session. Reads the offers with the partner's credentials, so the list
+    // contains no user data.
     if (pathname === '/offers.json')
       return orUnavailable(async () =>
         uncached(await partner.offers.list({ limit: 12, include: 'summary' })),

@@ -10,7 +10,7 @@ const sourceFolders = [join(demo, 'page'), join(root, 'sdk/src'), join(root, 'co
 const sourceFiles = [join(demo, 'vite.config.ts'), join(root, 'package-lock.json')];
 const MAX_BUILD_AGE_MS = 7 * 24 * 3600_000;
 
-/** Builds the page, unless a build of the same sources exists, and returns its folder. */
+/** Builds the page, unless a build of the same sources exists, and returns the build's folder. */
 export async function buildPage(): Promise<string> {
   const folder = join(dist, fingerprint());
   if (existsSync(folder)) return folder;

@@ -11,7 +11,7 @@ export type PageConfig = {
   sandbox_user: { email: string; password: string } | null;
 };
 
-/** Reads the configuration once, because the sandbox's URLs do not change while it runs. A failed read is retried. */
+/** Reads the configuration once, because a running sandbox's URLs do not change. A failed read is retried. */
 export function configFor(settings: DemoSettings): () => Promise<PageConfig> {
   let cached: Promise<PageConfig> | undefined;
   return () => {

@@ -133,7 +133,7 @@ export async function startStopwatch(context: BrowserContext) {
   });
   await context.addInitScript(() => {
     const count = (window as unknown as { countClick(): void }).countClick;
-    // A click on a label also fires a click on its field, which the user did not make.
+    // A click on a label makes the browser fire a second click, on the label's field. The user did not make that click.
     addEventListener('click', (event) => event.isTrusted && event.detail > 0 && count(), true);
   });
   return () => ({ seconds: Math.round((Date.now() - startedAt) / 1_000), clicks });

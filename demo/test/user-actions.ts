@@ -97,7 +97,7 @@ export async function expectRequirement(page: Page, type: string, status: string
   await page.locator(`[data-requirement="${type}"][data-status="${status}"]`).waitFor();
 }
 
-/** Opens a requirement's step, unless it is already open. The checklist shows one step at a time. */
+/** Opens a requirement's step, unless the step is already open. The checklist shows one step at a time. */
 export async function openRequirement(page: Page, type: string): Promise<Locator> {
   const row = requirement(page, type).first();
   await row.waitFor();
@@ -108,7 +108,7 @@ export async function openRequirement(page: Page, type: string): Promise<Locator
 
 type Decision = { outcome?: string; country?: string };
 
-/** Opens the identity provider's flow from a requirement and submits it with the given decision. */
+/** Opens the identity provider's flow from a requirement and submits the flow with the given decision. */
 export async function verify(page: Page, type: string, decision: Decision = {}): Promise<void> {
   await (await openRequirement(page, type)).getByRole('button').click();
   await submitIdentity(page, decision);

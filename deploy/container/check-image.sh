@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the image with buildah, without a daemon, and runs it. Needs root on Debian and takes a few minutes. CI
+# Builds the image with buildah, without a daemon, and runs the image. Needs root on Debian and takes a few minutes. CI
 # therefore runs the same steps without a container (`check-release.sh`). If docker.io is unreachable, builds a base
 # image with the same name from Debian packages and the npm package of Node 24.
 set -euo pipefail

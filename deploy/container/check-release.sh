@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the steps of the Containerfile without a container. Checks the installation's size, and that it starts.
+# Runs the steps of the Containerfile without a container. Checks the installation's size, and that the `causeway`
+# command starts.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 release=$(mktemp -d)

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 
-// Writes the Grafana dashboards next to this file. Run it with `node deploy/grafana/generate.mjs`. A panel is a title,
-// a unit, and one `[query, legend]` pair for each line. Panels are placed in rows of three.
+// Writes the Grafana dashboards next to this file. Run this file with `node deploy/grafana/generate.mjs`. A panel is a
+// title, a unit, and one `[query, legend]` pair for each line. Panels are placed in rows of three.
 const HTTP = 'causeway_http_request_duration_seconds';
 const rate = (metric, by, selector = '') => `sum by (${by}) (rate(${metric}${selector}[5m]))`;
 const p99 = (by, selector = '') =>

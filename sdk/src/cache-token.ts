@@ -7,8 +7,8 @@ const EXPIRY_MARGIN_S = 30;
 
 /**
  * Caches a token until shortly before it expires. Concurrent callers share one request. Pass `refresh` if the service
- * rejected the current token. This bypasses the cache, and shares a request only if that request was also made with
- * `refresh`, because any other request may return the rejected token.
+ * rejected the current token. A call with `refresh` bypasses the cache, and shares a request only if that request was
+ * also made with `refresh`, because any other request may return the rejected token.
  */
 export function cacheToken(
   requestToken: (refresh: boolean) => Promise<IssuedToken>,

@@ -5,7 +5,7 @@ type Refused = { checks?: Check[] };
 type MarketRefused = {
   /** The venue's own code. */
   reason?: string;
-  /** When trading resumes, if the venue has announced it. */
+  /** When trading resumes, if the venue has announced the time. */
   until?: string;
 };
 type Upstream = {

@@ -54,7 +54,7 @@ export class CausewayError extends Error {
   }
 }
 
-/** A `CausewayError` with a known code and the details that the service sends with it. */
+/** A `CausewayError` with a known code and the details that the service sends with that code. */
 export type CausewayErrorOf<Code extends CausewayErrorCode> = CausewayError & {
   readonly code: Code;
   readonly errors: Code extends keyof ErrorDetails ? ErrorDetails[Code] : Record<string, unknown>;
@@ -62,7 +62,7 @@ export type CausewayErrorOf<Code extends CausewayErrorCode> = CausewayError & {
 
 /**
  * Returns true for a `CausewayError`. With `code`, returns true only for an error with that code, and narrows the type
- * of its details. Unlike `instanceof`, it also works across copies of this package.
+ * of its details. Unlike `instanceof`, this function also works across copies of this package.
  *
  * @example
  * ```ts

@@ -4,7 +4,9 @@ import { sleep } from './sleep.ts';
 import type { Event } from './wire.ts';
 
 export type EventStreamOptions = {
-  /** The stream starts after the event with this id. Default: it contains only events that happen from now on. */
+  /**
+   * The stream starts after the event with this id. Default: the stream contains only events that happen from now on.
+   */
   after?: string | undefined;
   /** Ends the stream. */
   signal?: AbortSignal | undefined;
@@ -28,8 +30,8 @@ const MAX_BACKOFF_MS = 30_000;
 const RETRYABLE_STATUSES = new Set([408, 425, 429]);
 
 /**
- * Returns a function that streams events and, after an interruption, reconnects and resumes. It throws only errors that
- * reconnecting cannot fix, such as `events_expired`.
+ * Returns a function that streams events and, after an interruption, reconnects and resumes. That function throws only
+ * errors that reconnecting cannot fix, such as `events_expired`.
  */
 export function createEventStream(options: CausewayOptions, readNewest: (limit: number) => Promise<Event[]>) {
   return async function* stream({

@@ -22,7 +22,8 @@ export type Events = {
   list(query?: EventQuery, options?: RequestOptions): Pages<Event>;
   get(id: string, options?: RequestOptions): Promise<Event>;
   /**
-   * Returns a proof that the event is in the log. `verifyEventProof` from `@causeway/sdk/server` verifies it offline.
+   * Returns a proof that the event is in the log. `verifyEventProof` from `@causeway/sdk/server` verifies the proof
+   * offline.
    */
   proof(id: string, options?: RequestOptions): Promise<EventProof>;
   /** Streams events as they happen, oldest first. Reconnects automatically without missing any events. */

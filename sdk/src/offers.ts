@@ -19,7 +19,8 @@ export type Offers = {
   /** Returns an offer by id or slug. */
   get(id: string, options?: RequestOptions & OfferInclude): Promise<OfferDetails>;
   /**
-   * Explains for each option whether the user could invest now: which checks passed, and what to do about the others.
+   * Explains for each option whether the user could invest now: which checks passed, and what to do about the other
+   * checks.
    */
   eligibility(offerId: string, query?: EligibilityQuery, options?: RequestOptions): Promise<Eligibility>;
 };

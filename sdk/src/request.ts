@@ -200,8 +200,8 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * Returns true if the request may succeed with a new token. After `not_signed_in` it cannot, because no user is signed
- * in.
+ * Returns true if the request may succeed with a new token. After `not_signed_in`, a new token does not help, because
+ * no user is signed in.
  */
 function isTokenRejected({ status, code }: CausewayError): boolean {
   return status === 401 && code !== 'not_signed_in';

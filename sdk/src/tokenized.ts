@@ -15,7 +15,7 @@ export type TradingStatusQuery = Operations['getTokenizedTradingStatus']['query'
 export type TokenizedOrder = Operations['encodeTokenizedSwap']['body'];
 
 export type Tokenized = {
-  /** Returns an indicative price. Safe to poll, because it places no order. */
+  /** Returns an indicative price. Safe to poll, because no order is placed. */
   quote(query: QuoteQuery, options?: RequestOptions): Promise<TokenizedSwapQuote>;
   /** Returns whether the asset can be traded now, and its maximum order size. Safe to poll. */
   tradingStatus(query: TradingStatusQuery, options?: RequestOptions): Promise<TokenizedSwapTradingStatus>;

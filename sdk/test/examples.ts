@@ -61,7 +61,7 @@ export function examplesIn(markdown: string, of: string): Example[] {
   );
 }
 
-/** If an example has no imports, adds them for the names in `exported` that it uses. */
+/** If an example has no imports, adds imports for the names in `exported` that the example uses. */
 export function addImports(example: Example, exported: ReadonlyMap<string, string>): Example {
   const { code } = example;
   if (/^import /m.test(code)) return example;

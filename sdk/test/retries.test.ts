@@ -8,7 +8,7 @@ type Reply =
   | 'disconnect'
   | 'no response';
 
-/** The replies of the fake service, in order. After the last one, it replies with 200. */
+/** The replies of the fake service, in order. After the last reply, the service replies with 200. */
 let replies: Reply[];
 let requests: { method: string; key: string | undefined; token: string | undefined; at: number }[];
 let server: ReturnType<typeof createServer>;

@@ -28,8 +28,8 @@ export const release = join(bundles, 'release');
 
 /**
  * Returns the folder with `main.js`, `simulators.js` and `demo.js`, or with only `main.js` in a release. Normally,
- * `npm ci` has already built it. If not, builds it now, for example after an installation without scripts or a change
- * to the sources.
+ * `npm ci` has already built these files. If not, builds them now, for example after an installation without scripts or
+ * a change to the sources.
  */
 export async function bundle() {
   if (existsSync(release)) return release;
@@ -63,8 +63,8 @@ export async function bundle() {
 }
 
 /**
- * Bundles one file into a separate folder, for benchmarks and for tests that start it as a process many times. Returns
- * the bundle's path.
+ * Bundles one file into a separate folder, for benchmarks and for tests that start the bundle as a process many times.
+ * Returns the bundle's path.
  */
 export async function bundleFile(file) {
   const folder = join(bundles, `file-${process.pid}-${basename(file)}`);
@@ -88,9 +88,9 @@ async function build(entryPoints, outdir, alsoExternal = /^$/) {
     platform: 'node',
     target: 'node20',
     // The engine keeps the text of every loaded file in memory, so the bundle has no white space. Names are kept for
-    // stack traces, and because oidc-provider looks up lifetimes by its class names. That rules out `minifySyntax`,
-    // which removes some names. `keepNames` would restore them, but with an extra call for every function that the code
-    // creates.
+    // stack traces, and because oidc-provider looks up lifetimes by its class names. `minifySyntax` is not used,
+    // because it removes some names. `keepNames` would restore those names, but with an extra call for every function
+    // that the code creates.
     minifyWhitespace: true,
     legalComments: 'linked',
     sourcemap: true,
@@ -114,8 +114,8 @@ function configureBuild(build, alsoExternal) {
     contents: withFileNameOnly(path, readFileSync(path, 'utf8')),
     loader: 'js',
   }));
-  // Makes `import.meta.url` point to the original source, so that the code finds the files next to it. All bundles are
-  // three folders below the root, so the path can be relative and a release can be moved.
+  // Makes `import.meta.url` point to the original source, so that the code finds the files next to that source. All
+  // bundles are three folders below the root, so the path can be relative and a release can be moved.
   build.onLoad({ filter: /(service|sandbox|contracts|demo|sdk|bench)\/.*\.ts$/ }, ({ path }) => ({
     contents: escapeNonAscii(readFileSync(path, 'utf8')).replaceAll(
       'import.meta.url',
@@ -126,8 +126,8 @@ function configureBuild(build, alsoExternal) {
 }
 
 /**
- * Escapes non-ASCII characters. If a file contains any, the engine uses two bytes for each of its characters. esbuild
- * escapes them too, but not in tagged templates.
+ * Escapes non-ASCII characters. If a file contains any, the engine uses two bytes for every character of the file.
+ * esbuild also escapes non-ASCII characters, but not in tagged templates.
  */
 function escapeNonAscii(text) {
   return text.replace(

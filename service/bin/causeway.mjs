@@ -20,7 +20,7 @@ if (folder === release) {
     process.exit(2);
   }
 }
-// Keeps V8's young generation small until `serve` is ready. Otherwise it grows to 32 MB during startup, and an idle
-// process keeps that memory.
+// Keeps V8's young generation small until `serve` is ready. Otherwise the young generation grows to 32 MB during
+// startup, and an idle process keeps that memory.
 if (process.argv[2] === 'serve') setFlagsFromString('--semi-space-growth-factor=1');
 await import(pathToFileURL(join(folder, 'main.js')).href);

@@ -20,7 +20,7 @@ export function realTime(): number {
   return Date.now();
 }
 
-/** How far `preciseTime` may drift from the system clock before it is corrected. */
+/** How far `preciseTime` may drift from the system clock before `preciseTime` is corrected. */
 const MAX_DRIFT_MS = 5;
 
 export function realClock(): Clock {

@@ -29,7 +29,7 @@ import type { OperatorKey, RetiredKey, RoleKey } from './operator/key.ts';
 
 export type { LimitName };
 
-/** The settings of one process; `config/settings.ts` describes the variables they are read from. */
+/** The settings of one process; `config/settings.ts` describes the variables that hold these settings. */
 export type Config = {
   profile: 'sandbox' | 'production';
   host: string;
@@ -73,7 +73,7 @@ export type Config = {
   /** The absolute lifetime of a user's consent to a partner app. */
   grantDays: number;
   mailFrom: string;
-  /** The page that shows the sandbox's mail. Only the sandbox sets it. */
+  /** The URL of the page that shows the sandbox's mail. Only the sandbox sets this URL. */
   mailboxUrl?: string;
   /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
   trustProxy: string[];

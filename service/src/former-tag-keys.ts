@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { Sealing } from './sealing.ts';
 
-/** A tag key (see `Sealing.tagKeys`) that was derived from an older secret. It is stored sealed with a newer secret. */
+/**
+ * A tag key (see `Sealing.tagKeys`) that was derived from an older secret. The key is stored sealed with a newer
+ * secret.
+ */
 export type FormerTagKey = { fingerprint: Buffer; sealed: Buffer };
 
 /** Returns a tag of `data` for each key in `stored`, that is, for each older secret. */
@@ -16,8 +19,8 @@ export function formerTags(
 
 /**
  * Returns the tag keys to store: those derived from older secrets that are still configured, and those in `stored`.
- * With them, tags made with an older secret are still recognized after that secret is removed. All keys are sealed with
- * the newest secret.
+ * With these keys, tags made with an older secret are still recognized after that secret is removed. All keys are
+ * sealed with the newest secret.
  */
 export function sealTagKeys(
   sealing: Sealing,

@@ -17,7 +17,7 @@ import type { Sealing } from './sealing.ts';
 import type { Signal } from './signal.ts';
 import type { Tracer } from './tracer.ts';
 
-/** The part of `Context` that does not depend on any feature, so that the types in each feature can refer to it. */
+/** The part of `Context` that depends on no feature, so that the types in each feature can refer to this part. */
 export type Kernel = {
   config: Config;
   /** The public base URL, without a trailing slash. */
@@ -55,8 +55,8 @@ export type Kernel = {
   /** Emitted when this node appends events, shortly before their transaction commits. */
   eventsAppended: Signal;
   /**
-   * The id of the request that is being handled. It is null outside of requests, on public API routes, and on GET
-   * routes that are not audited.
+   * The id of the request that is being handled. Null outside of requests, on public API routes, and on GET routes that
+   * are not audited.
    */
   requestId: string | null;
   /** The partner whose API request is being handled. Only events for this partner contain the request id. */

@@ -88,8 +88,8 @@ const SECRET_SHAPES: readonly [RegExp, string][] = [
   [/\bcws_[\w-]+/g, '[redacted secret]'],
   [/\b0x[0-9a-fA-F]{128,}\b/g, '[redacted signature]'],
   [/(?<![\w-])[A-Za-z0-9_-]{43}(?![\w-])/g, '[redacted token]'],
-  // The lookbehind lets a match begin only at the start of a word. Without it, matching a long word would take
-  // quadratic time.
+  // The lookbehind lets a match begin only at the start of a word. Without the lookbehind, matching a long word would
+  // take quadratic time.
   [/(?<![^\s@"'<>(),:;=/])[^\s@"'<>(),:;=/]+@[^\s@"'<>(),:;=/]+\.[A-Za-z]{2,}/g, '[redacted email]'],
   [/(postgres(?:ql)?|https?|redis|smtps?):\/\/[^\s/@:]*:[^\s/@]*@/gi, '$1://[redacted]@'],
 ];

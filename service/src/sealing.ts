@@ -29,8 +29,8 @@ export type Sealing = {
    */
   tags(purpose: string, data: string): Buffer[];
   /**
-   * Returns the keys that `tags` uses, in the same order. Callers store these keys if they must find a tag even after
-   * its secret has been removed.
+   * Returns the keys that `tags` uses, in the order of the tags. Callers store these keys if they must find a tag even
+   * after its secret has been removed.
    */
   tagKeys(purpose: string): Buffer[];
   verifyTag(purpose: string, data: string, tag: Buffer): boolean;

@@ -62,7 +62,7 @@ export const SERVE_HELP: CommandHelp = {
   usage: ['serve'],
   description:
     'Runs the service until it receives SIGTERM or SIGINT, then finishes open requests and exits. Without settings it starts a complete sandbox: an embedded PostgreSQL, local chains, simulated providers, sample data and the demo app. Production needs CAUSEWAY_PROFILE=production and the settings in docs/configuration.md.',
-  examples: { serve: 'Start the sandbox on port 8080 (set PORT and CAUSEWAY_DATA to change it)' },
+  examples: { serve: 'Start the sandbox on port 8080 (PORT sets the port, CAUSEWAY_DATA the data folder)' },
 };
 
 const STOP_TIMEOUT_MS = 9_000;

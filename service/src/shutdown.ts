@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The time from the signal until the service no longer waits for its parts, and stops child processes forcibly. With it,
- * this process exits within 5 s even if finishing the open requests (`http/drain.ts`) takes the maximum time.
+ * How long after the signal the service gives up waiting for its parts and stops child processes forcibly. This limit
+ * lets the process exit within 5 s even if finishing the open requests (`http/drain.ts`) takes the maximum time.
  */
 const FORCE_STOP_MS = 4_400;
 
 /**
- * Functions that stop the parts of the service, in the order in which the parts were started. After `forceAfterMs`, they
- * stop their child processes forcibly.
+ * Functions that stop the parts of the service, in the order in which the parts were started. After `forceAfterMs`, the
+ * functions stop the parts' child processes forcibly.
  */
 export type Started = ((forceAfterMs: number) => Promise<unknown>)[];
 
@@ -19,8 +19,8 @@ export async function stopAll(started: Started): Promise<void> {
 }
 
 /**
- * Makes `stop` wait for `forceAfterMs` at most. A worker may be waiting for an RPC node or a statement that hangs. Another
- * node, or the next start, takes over its work, as after a crash.
+ * Makes `stop` wait for `forceAfterMs` at most. A worker may be waiting for an RPC node or a statement that hangs.
+ * Another node, or the next start, takes over the worker's work, as after a crash.
  */
 export function leaveUnfinished(stop: Started[number]): Started[number] {
   return (forceAfterMs) => Promise.race([stop(forceAfterMs), sleep(forceAfterMs, undefined, { ref: false })]);

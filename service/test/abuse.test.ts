@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Sends bytes on a new connection and returns everything received until the server closes it. */
+/** Sends bytes on a new connection and returns everything received until the server closes the connection. */
 function exchange(bytes: string | Buffer): Promise<string> {
   return new Promise((resolve) => {
     let text = '';

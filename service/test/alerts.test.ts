@@ -105,7 +105,7 @@ function providePromtool(): string | { problem: string } {
   return typeof folder === 'string' ? join(folder, 'usr/bin/promtool') : folder;
 }
 
-/** Returns the anchors of a page as GitHub derives them from its headings. */
+/** Returns the anchors that GitHub derives from the headings of a page. */
 function anchorsOf(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

@@ -93,8 +93,8 @@ test.skipIf(!existsSync(PROXIES.nginx.command))(
       for (let n = 0; n < 5; n++) {
         sent.push(...(await append(1)));
         await placeEvents(app.ctx.db);
-        // Without the `X-Accel-Buffering` header, this would fail: nginx uses HTTP/1.0 by default, and then holds back
-        // events this small until it has 4 KiB. With HTTP/1.1, it forwards every chunk of a chunked reply at once.
+        // Without the `X-Accel-Buffering` header, this check would fail: nginx uses HTTP/1.0 by default, and then holds
+        // back events this small until it has 4 KiB. With HTTP/1.1, it forwards every chunk of a chunked reply at once.
         await until(() => ids).toEqual(sent);
       }
       stream.destroy();

@@ -37,8 +37,8 @@ const NAMES = [
   '@badgateway/oauth2-client',
 ];
 /**
- * The address of the partner's app that uses these libraries. Nothing listens on it, because the test passes each
- * callback to its library directly.
+ * The address of the partner's app that uses these libraries. Nothing listens on this address, because the test passes
+ * each library its callback directly.
  */
 const ORIGIN = 'http://localhost:9998';
 const PATHS = ['/callback', '/auth/callback/causeway', '/api/auth/oauth2/callback/causeway'];

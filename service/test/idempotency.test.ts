@@ -108,7 +108,9 @@ test('a second request gets 409 while the first is running', async () => {
   expect((await first).statusCode).toBe(200);
 });
 
-/** Waits until the database server has noticed that the node's connection is closed, and has released its lock. */
+/**
+ * Waits until the database server has noticed that the node's connection is closed, and has released the node's lock.
+ */
 async function lockReleased(node: number): Promise<void> {
   const held = () =>
     sql`select from pg_locks where locktype = 'advisory' and objid = ${node}::oid`.execute(app.ctx.db);

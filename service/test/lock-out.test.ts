@@ -18,7 +18,7 @@ afterAll(() => site.close());
 
 let networks = 0;
 const newNetwork = () => `203.0.113.${++networks}`;
-/** Returns a browser on the given network. It keeps its cookies when it moves to another network. */
+/** Returns a browser on the given network. The browser keeps its cookies when it moves to another network. */
 function browserIn(network: string): Visitor & { moveTo(network: string): void } {
   let remoteAddress = network;
   const inject = (options: InjectOptions) => site.app.inject({ ...options, remoteAddress });

@@ -85,7 +85,7 @@ async function openConnection() {
   return { socket, server, send, ask, replies };
 }
 
-/** Opens a connection on which two requests are refused. After that, refusals on it bypass the parser. */
+/** Opens a connection on which two requests are refused. After that, refusals on that connection bypass the parser. */
 async function openRefused() {
   const connection = await openConnection();
   for (let i = 0; i < 2; i++) expect((await connection.ask(get('/v1/offers'))).status).toBe(503);

@@ -48,7 +48,7 @@ test(
         .poll(() => receiver.received.length, { timeout: 20_000, interval: 2 })
         .toBeGreaterThanOrEqual(wanted);
       await killNode(node);
-      // Ends the leases, as if the 60 seconds that they last had passed.
+      // Ends the leases, as if their 60 seconds had passed.
       await sql`update webhook_deliveries set lease_until = now() where lease_until is not null`.execute(
         app.ctx.db,
       );

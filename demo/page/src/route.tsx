@@ -22,7 +22,7 @@ export function navigate(to: string, { replace = false } = {}): void {
   if (!replace && before !== store.get().path) scrollTo(0, 0);
 }
 
-/** Returns the path's parameters if it matches a pattern such as `/offers/:slug`, and null otherwise. */
+/** Returns the path's parameters if the path matches a pattern such as `/offers/:slug`, and null otherwise. */
 export function matchPath(pattern: string, path: string): Record<string, string> | null {
   const expected = pattern.split('/');
   const actual = path.replace(/\/+$/, '').split('/');

@@ -12,7 +12,7 @@ import { faultInput } from './faults.ts';
 import { findLatestSubmission } from './store.ts';
 import { requireUserByEmail } from './users.ts';
 
-/** The controls for the simulated documents provider: its mail page, the signer's actions and its faults. */
+/** The controls for the simulated documents provider: its mail page, its faults and the signer's actions. */
 export function documentControls({ control, documents }: Simulators): ControlGroup {
   return {
     overview: () => ({ signing_mails_url: documents.page_url }),

@@ -15,7 +15,7 @@ const Received = Closed({
   body: Type.String(),
 });
 
-/** Webhook receivers for tests, which respond according to their current mode. */
+/** Webhook receivers for tests. Each receiver responds according to its current mode. */
 export function inboxControls(inboxes: Inboxes): ControlGroup {
   const require = (id: string): Inbox => {
     const inbox = inboxes.find(id);

@@ -8,7 +8,7 @@ import type { ControlGroup } from './control-group.ts';
 const ASSET_FOLDER = new URL('assets/', OFFER_FOLDER);
 const MEDIA_TYPES: Record<string, string> = { svg: 'image/svg+xml', txt: 'text/plain; charset=utf-8' };
 
-/** Lists the seeded offers, and serves the logos, banners and documents that they link to. */
+/** Lists the seeded offers, and serves the logos, banners and documents that the offers link to. */
 export async function offerControls(ctx: Context): Promise<ControlGroup> {
   return {
     overview: async () => ({

@@ -5,7 +5,7 @@ import { solanaKey } from './solana-keys.ts';
 
 export type TestWallet = { address: string; private_key: string; protocol: 'ethereum' | 'solana' };
 
-/** The accounts that have a role on the embedded chains. Their keys are derived from public labels. */
+/** The accounts that have a role on the embedded chains. The accounts' keys are derived from public labels. */
 export const roles = {
   deployer: privateKeyToAccount(deriveSandboxKey('deployer')),
   /** The account that owns funds, swaps and markets. */
@@ -22,7 +22,7 @@ export function sandboxKey(label: SandboxKeyLabel): OperatorKey {
   return { kind: 'local', privateKey: Buffer.from(deriveSandboxKey(label).slice(2), 'hex') };
 }
 
-/** Wallets for the sandbox's users. They hold gas and test dollars on every embedded chain of their protocol. */
+/** Wallets for the sandbox's users. Each wallet holds gas and test dollars on every embedded chain of its protocol. */
 export const testWallets: TestWallet[] = [
   ...(['wallet 1', 'wallet 2', 'wallet 3', 'wallet 4', 'wallet 5', 'wallet 6'] as const).map(evmWallet),
   ...(['solana wallet 1', 'solana wallet 2'] as const).map(solanaWallet),

@@ -82,9 +82,7 @@ export function partnerCredentials(ctx: Context): { client_id: string; client_se
   return { client_id: DEFAULT_CLIENT_ID, client_secret: deriveSecret(ctx, DEFAULT_CLIENT_ID) };
 }
 
-/**
- * Derives a client secret from the sandbox's master key, so that it survives restarts without being stored.
- */
+/** Derives a client secret from the sandbox's master key, so that the secret survives restarts without being stored. */
 function deriveSecret({ sealing }: Context, clientId: string): string {
   return `cws_${sealing.tag('sandbox client secret', clientId).toString('base64url')}`;
 }

@@ -10,7 +10,7 @@ export type SolanaKey = {
   publicKey: Uint8Array;
   address: string;
   seed: Uint8Array;
-  /** The seed followed by the public key, in base58, as Solana wallets export it. */
+  /** The seed followed by the public key, in base58. Solana wallets export private keys in this form. */
   privateKey: string;
   sign(message: Uint8Array): Uint8Array;
 };

@@ -33,7 +33,7 @@ export type Control = {
   /** Runs the control `name`. Simulators use this to call each other's controls. Throws if no control has this name. */
   call(name: string, input: unknown): Promise<unknown>;
   server: Server;
-  /** Identifies this process. `GET /instance` returns it without authentication. */
+  /** A random id for this process. `GET /instance` returns the id without authentication. */
   instance: string;
 };
 

@@ -1,7 +1,7 @@
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The holder of a lock. While it runs, `GET {url}/instance` returns `instance`. */
+/** The holder of a lock. While the holder runs, `GET {url}/instance` returns `instance`. */
 export type LockHolder = { url: string; instance: string };
 
 const LOCK_TIMEOUT_MS = 10_000;
@@ -13,9 +13,9 @@ const PROBE_TIMEOUT_MS = 2_000;
  * this process's control server still responds. Once the server has stopped, another process may take over the lock,
  * and the function would release that process's lock.
  *
- * If another live process holds the lock, waits up to ten seconds for it to exit, because a process needs time to
- * notice that its parent was killed. Throws if it is still alive after that. A process is alive if its control server
- * responds. A process id proves nothing, because ids are reused after a reboot.
+ * If another live process holds the lock, waits up to ten seconds for that process to exit, because a process needs
+ * time to notice that its parent was killed. Throws if that process is still alive after ten seconds. A process is
+ * alive if its control server responds. A process id proves nothing, because ids are reused after a reboot.
  */
 export async function takeLock(path: string, self: LockHolder): Promise<() => Promise<void>> {
   const deadline = performance.now() + LOCK_TIMEOUT_MS;

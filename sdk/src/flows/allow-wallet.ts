@@ -112,7 +112,7 @@ async function waitUntilAllowed(session: Session, swap: Hex, transactionHash: He
 }
 
 /**
- * Makes sure that the call cannot move money. Throws `calldata_refused` unless it is one of these:
+ * Makes sure that the call cannot move money. Throws `calldata_refused` unless the call is one of these:
  * - A call that adds this wallet to the allow-list that the offer publishes.
  * - A call to a supplier contract that the host trusts, if the call moves no tokens.
  */

@@ -91,8 +91,8 @@ export function approveCall({ token, spender }: Omit<Allowance, 'amount'>, amoun
 }
 
 /**
- * Checks whether the token accepts the call. Returns false if it rejects the call and an earlier allowance may be the
- * reason. Rethrows any other failure.
+ * Checks whether the token accepts the call. Returns false if the token rejects the call and an earlier allowance may
+ * be the reason. Rethrows any other failure.
  */
 async function canApprove(session: Session, call: Call, wanted: Allowance): Promise<boolean> {
   try {
@@ -125,7 +125,7 @@ export function assertApproved(receipt: Receipt, owner: Hex, wanted: Allowance):
   if (approved < wanted.amount) throw tooLow(wanted, approved, receipt.transactionHash);
 }
 
-/** Returns the error for an approval below `amount`. Owners can lower the amount in their wallets. */
+/** Returns the error for an approval below `amount`. Wallets let their owners lower the amount to approve. */
 export function tooLow(
   { token, spender, amount }: Allowance,
   approved: bigint,

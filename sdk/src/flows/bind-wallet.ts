@@ -21,7 +21,7 @@ export type BindWalletInput = {
 };
 
 /**
- * Connects a wallet to an offer option, after its owner has signed a proof of ownership. Sends no transaction.
+ * Connects a wallet to an offer option, after the wallet's owner has signed a proof of ownership. Sends no transaction.
  *
  * @example
  * ```ts

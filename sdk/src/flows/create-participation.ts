@@ -26,8 +26,8 @@ export function participationBody(
 /**
  * Creates a participation. The idempotency key is derived from the request, so a resumed purchase sends the same key,
  * and the service replays its first response. That response may be an outdated rejection: the user may have met a
- * requirement since then. A resumed request that is rejected is therefore sent once more, with a new key. This is safe,
- * because the service accepts each approval only once.
+ * requirement since then. A resumed request that is rejected is therefore sent once more, with a new key. Sending the
+ * request again is safe, because the service accepts each approval only once.
  */
 export async function createParticipation(
   { causeway, signal }: WalletSession,

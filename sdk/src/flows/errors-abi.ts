@@ -1,8 +1,8 @@
 import { parseAbi } from 'viem/utils';
 
 /**
- * The errors of tokens, of offer contracts, and of the venue that prices tokenized assets. They have their own file, so
- * that they are loaded only after a revert.
+ * The errors of tokens, of offer contracts, and of the venue that prices tokenized assets. The errors have their own
+ * file, so that they are loaded only after a revert.
  */
 export const errorsAbi = parseAbi([
   'error Unauthorized()',

@@ -19,7 +19,7 @@ export type FlowCode =
   | 'wrong_chain'
   /** The transaction was mined but reverted. `details.reason` has the reason if it is known. */
   | 'transaction_reverted'
-  /** The owner replaced the transaction with another one, usually to cancel it. */
+  /** The owner replaced the transaction with another one, usually to cancel the original. */
   | 'transaction_replaced'
   /** The transaction was not found on chain. */
   | 'transaction_not_found'
@@ -59,7 +59,9 @@ export type FlowCode =
   | 'token_mismatch'
   /** The message to sign is not a proof of ownership for this wallet, so it was not shown. */
   | 'message_refused'
-  /** The calldata does not match the order, so it was not sent. `details.findings` lists the differences. */
+  /**
+   * The calldata does not match the order, so the transaction was not sent. `details.findings` lists the differences.
+   */
   | 'calldata_refused'
   /**
    * Either it is unclear whether the wallet sent the transaction, or the transaction was mined without the expected
@@ -95,7 +97,7 @@ export type TrustedContracts = Partial<
     {
       /**
        * The fund and swap contracts. If set, flows approve and call only these contracts on this chain. Once you set
-       * `contracts` for any chain, flows refuse every real-money network for which you have not set it.
+       * `contracts` for any chain, flows refuse every real-money network for which you have not set `contracts`.
        */
       contracts?: readonly string[] | undefined;
       /**
@@ -155,9 +157,9 @@ export type FlowOptions<Phase extends string> = {
   /** @deprecated Use `pollIntervalMs`. */
   pollEvery?: number | undefined;
   /**
-   * RPC URLs per chain. If an EVM wallet does not know the chain, the flow asks it to add the chain with these URLs.
-   * Without URLs, the flow fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs, because
-   * Solana wallets cannot.
+   * RPC URLs per chain. If an EVM wallet does not know the chain, the flow asks the wallet to add the chain with these
+   * URLs. Without URLs, the flow fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs,
+   * because Solana wallets cannot.
    */
   rpcUrls?: Partial<Record<Chain, readonly string[]>> | undefined;
   /** The contracts to trust, if you do not want to rely on the service alone. */
@@ -220,8 +222,8 @@ export class FlowError<Phase extends string = string> extends Error {
 }
 
 /**
- * Returns true for a `FlowError`, optionally with a given code. Unlike `instanceof`, it also works across copies of
- * this package.
+ * Returns true for a `FlowError`, optionally with a given code. Unlike `instanceof`, this function also works across
+ * copies of this package.
  *
  * @example
  * ```ts

@@ -47,7 +47,7 @@ export type FundSwapInput = {
 
 /**
  * Swaps a funding asset for a fund's token. The first preview fixes the minimum to receive, so a price change during
- * the approval cannot lower it.
+ * the approval cannot lower that minimum.
  *
  * @example
  * ```ts

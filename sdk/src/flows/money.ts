@@ -15,7 +15,10 @@ export function parseSmallestUnits(amount: string | bigint, name = 'amount'): bi
   );
 }
 
-/** Returns the minimum output for a given slippage. Rounds up, so that it never allows more slippage than requested. */
+/**
+ * Returns the minimum output for a given slippage. Rounds up, so that the minimum never allows more slippage than
+ * requested.
+ */
 export function minimumAfterSlippage(expected: bigint, slippageBps: number): bigint {
   if (!Number.isInteger(slippageBps) || slippageBps < 0 || slippageBps >= FULL_BPS)
     throw new FlowFailure('invalid_input', 'slippageBps must be an integer from 0 to 9999.', {

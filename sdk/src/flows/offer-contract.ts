@@ -4,7 +4,7 @@ import { FlowFailure } from './flow.ts';
 
 type FundingToken = { asset_id: string; address: Hex; decimals: number };
 
-/** An offer's contract on a chain and one of its funding tokens. Addresses are in lower case. */
+/** An offer's contract on a chain, and one of the contract's funding tokens. Addresses are in lower case. */
 export type Deployment = { address: Hex; assetAddress: Hex | null; token: FundingToken };
 
 export function findDeployment(

@@ -16,7 +16,7 @@ const signIn = (domain: string, uri: string, account = WALLET, protocol = 'Ether
     `URI: ${uri}`,
   ].join('\n');
 
-/** Returns the message, or the error code if it was refused. */
+/** Returns the message, or the error code if the message was refused. */
 function ask(message: string, request: { address?: string; chain?: Chain; siwe?: SiweFields } = {}) {
   const causeway = { wallets: { challenge: async () => ({ message }) } } as unknown as Causeway;
   const complete = { address: WALLET, chain: 'ethereum_mainnet' as const, ...request };

@@ -41,8 +41,8 @@ export async function requestChallenge(
 /**
  * Returns whether a message is safe to sign: it is plain text, contains this wallet's address, and does not sign the
  * user in to another site. On EVM chains, a sign-in message (ERC-4361) is safe only if `siwe` requested it, with the
- * same domain and URI. On Solana, every challenge is a sign-in message, and the wallet itself compares its domain with
- * the page.
+ * same domain and URI. On Solana, every challenge is a sign-in message, and the wallet itself compares the message's
+ * domain with the page's.
  */
 function isProofOf(message: string, { address, chain, siwe }: ChallengeRequest): boolean {
   const lines = message.split('\n');

@@ -16,7 +16,7 @@ const UNKNOWN_REASON = 'the reason is unknown';
 
 /**
  * Waits until a transaction is mined. If its owner speeds it up, follows the replacement and calls `onReplaced`. Unlike
- * viem's `waitForTransactionReceipt`, it can be aborted and survives failed polls.
+ * viem's `waitForTransactionReceipt`, this function can be aborted and survives failed polls.
  */
 export async function waitForReceipt(
   session: Session,
@@ -91,7 +91,8 @@ async function checkReceipt(
 
 /**
  * Finds out why a transaction reverted, by repeating its call against the state before its block and then against the
- * state after it. Because of other transactions in the block, the call may revert against only one of these states.
+ * state after that block. Because of other transactions in the block, the call may revert against only one of these
+ * states.
  */
 async function findRevertReason(
   session: Session,

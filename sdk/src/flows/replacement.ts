@@ -7,9 +7,9 @@ import { readNode, type Session } from './session.ts';
 const MAX_BLOCKS = 100;
 
 /**
- * Finds the mined transaction that replaced a pending one. Returns its hash if it makes the same call, for example with
- * a higher fee. Returns null if there is no replacement yet. Throws `transaction_replaced` if the replacement makes a
- * different call, which is how owners cancel transactions.
+ * Finds the mined transaction that replaced a pending one. Returns the replacement's hash if the replacement makes the
+ * same call, for example with a higher fee. Returns null if there is no replacement yet. Throws `transaction_replaced`
+ * if the replacement makes a different call, which is how owners cancel transactions.
  */
 export async function findReplacement(session: Session, pending: RpcTransaction): Promise<Hex | null> {
   const mined = await findMined(session, pending);

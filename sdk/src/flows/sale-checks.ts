@@ -76,9 +76,9 @@ async function assertBound(
 }
 
 /**
- * Waits until the wallet's earlier participations that pay with this asset, in this offer or in others that share its
- * allowance, are settled. Until then, they need the allowance, which a new approval would replace. Calls `onWaiting` if
- * it has to wait. Throws `participation_outstanding` if the wait times out.
+ * Waits until the wallet's earlier participations that pay with this asset, in this offer or in other offers that share
+ * its allowance, are settled. Until then, these participations need the allowance, which a new approval would replace.
+ * Calls `onWaiting` if it has to wait. Throws `participation_outstanding` if the wait times out.
  */
 export async function waitForEarlierParticipations(
   session: WalletSession,

@@ -50,8 +50,8 @@ export type TokenSaleInput = {
 };
 
 /**
- * The flow behind `buyTokenSale`. The React components call it directly, so that their pages do not load the code for
- * permits.
+ * The flow behind `buyTokenSale`. The React components call `runTokenSale` directly, so that their pages do not load
+ * the code for permits.
  */
 export async function runTokenSale(
   causeway: Causeway,

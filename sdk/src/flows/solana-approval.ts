@@ -125,7 +125,7 @@ async function signAndSend(session: SolanaSession, transaction: Uint8Array): Pro
   ]).catch((error: unknown) => {
     // Throws only if the transaction was certainly not sent. It may have been sent if no response arrived, the flow was
     // aborted, a node already has it, or another node failed before this one refused. In these cases, the flow looks
-    // for it on the chain.
+    // for the transaction on the chain.
     const isRefused =
       error instanceof FlowFailure && error.info.cause === undefined && !/already/.test(error.message);
     if (isRefused) throw error;

@@ -22,7 +22,7 @@ export type SolanaTokenAccount = {
  * - `FlowFailure` if a node returns a JSON-RPC error.
  * - `TurnedAway` if every node rejects the call without processing it.
  * - Any other error, such as a timeout, once all nodes were tried. The node that failed may have processed the call. If
- *   a later node throws a `FlowFailure`, this error becomes its `info.cause`.
+ *   a later request throws a `FlowFailure`, the earlier error becomes the `info.cause` of that `FlowFailure`.
  */
 export async function callSolana(
   { rpcUrls, signal }: Pick<WalletSession, 'rpcUrls' | 'signal'>,
@@ -142,7 +142,7 @@ function parseTokenAccount(address: string, base64: string): SolanaTokenAccount 
   };
 }
 
-/** Returns a recent blockhash and the last block height at which a transaction that uses it can land. */
+/** Returns a recent blockhash and the last block height at which a transaction that uses the blockhash can land. */
 export async function readBlockhash(session: WalletSession) {
   const { value } = (await callSolana(session, 'getLatestBlockhash', [{ commitment: 'confirmed' }])) as {
     value: { blockhash: string; lastValidBlockHeight: number };

@@ -44,7 +44,7 @@ export type SolanaSaleInput = {
   amount: string | bigint;
   /** The base58 signature of an approval that was already sent. If set, the flow resumes with this approval. */
   approvalHash?: string | undefined;
-  /** Called with the approval's signature. Store it, so that the purchase can be resumed. */
+  /** Called with the approval's signature. Store the signature, so that the purchase can be resumed. */
   onApproved?: ((hash: string) => void) | undefined;
 };
 

@@ -64,13 +64,13 @@ export type TokenizedInput = {
    * order expires or is executed. If the service rejected the order, retry with a new id.
    */
   confirmationId?: string | undefined;
-  /** Whether to verify the calldata against the order and the chain before it is sent. Default: true. */
+  /** Whether to verify the calldata against the order and the chain before the transaction is sent. Default: true. */
   verify?: boolean | undefined;
 };
 
 /**
- * Buys a tokenized asset: approves exactly the amount, places one order, verifies its calldata and has the wallet send
- * it.
+ * Buys a tokenized asset: approves exactly the amount, places one order, verifies the order's calldata and has the
+ * wallet send the transaction.
  *
  * @example
  * ```ts

@@ -33,7 +33,7 @@ export function assertTrusted(
 
 /**
  * Throws `contract_not_trusted` if the host lists an address for the asset that the user receives, and `address`
- * differs from it.
+ * differs from the listed address.
  */
 export function assertTrustedAsset(
   trusted: TrustedContracts | undefined,

@@ -5,8 +5,8 @@ import type { Eip1193Provider } from './wallet.ts';
 export const loadVerifier = () => import('@causeway/contracts/encodings/verify-calldata.ts');
 
 /**
- * Checks tokenized-asset calldata against the chain: its signers, wallet, cost, output and expiry. Needs only viem and
- * an EIP-1193 provider, so it runs anywhere. Throws only if the provider fails.
+ * Checks the signers, wallet, cost, output and expiry in tokenized-asset calldata against the chain. Needs only viem
+ * and an EIP-1193 provider, so this function runs anywhere. Throws only if the provider fails.
  *
  * @example
  * ```ts

@@ -14,8 +14,9 @@ type Change = {
 
 /**
  * Waits until `holds` returns true. After `timeoutMs`, gives up and returns false. Calls `holds` whenever one of the
- * `events` arrives on the host's event stream or, if there is none, on a new stream. Also polls `holds`, because the
- * stream may never be live, for example if the token lacks `events:read`. Polls less often while the stream is live.
+ * `events` arrives on the host's event stream or, if the host has no stream, on a new stream. Also polls `holds`,
+ * because the stream may never be live, for example if the token lacks `events:read`. Polls less often while the stream
+ * is live.
  */
 export async function waitForChange(
   session: WalletSession,
@@ -51,7 +52,8 @@ export async function waitForChange(
 }
 
 /**
- * Returns whether the event may be in the group. The type of a redacted event is unknown, so it may be in any group.
+ * Returns whether the event may be in the group. The type of a redacted event is unknown, so such an event may be in
+ * any group.
  */
 function isOneOf(events: string, type: string): boolean {
   return type.startsWith(`${events}.`) || type === 'redacted';

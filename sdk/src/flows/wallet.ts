@@ -27,7 +27,9 @@ export type SolanaWallet = {
   signMessage(message: Uint8Array): Promise<Uint8Array>;
   /** Signs and sends a transaction in wire format, and returns its 64-byte signature. */
   signAndSendTransaction?(transaction: Uint8Array, chain: SolanaChain): Promise<Uint8Array>;
-  /** Signs a transaction in wire format and returns it. For wallets that cannot send transactions. */
+  /**
+   * Signs a transaction in wire format and returns the signed transaction. For wallets that cannot send transactions.
+   */
   signTransaction?(transaction: Uint8Array, chain: SolanaChain): Promise<Uint8Array>;
 };
 

@@ -4,7 +4,9 @@ import { sleep } from '../sleep.ts';
 import type { QuoteQuery } from '../tokenized.ts';
 import type { TokenizedSwapQuote } from '../wire.ts';
 
-/** The result of one poll: a quote, or an error that may be temporary. `at` is when it arrived (`Date.now()`). */
+/**
+ * The result of one poll: a quote, or an error that may be temporary. `at` is when the result arrived (`Date.now()`).
+ */
 export type WatchedQuote =
   | { at: number; quote: TokenizedSwapQuote; error: null }
   | { at: number; quote: null; error: CausewayError };

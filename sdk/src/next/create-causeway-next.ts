@@ -26,8 +26,8 @@ export type CausewayNext = {
   requireUser(options?: { returnTo?: string | undefined }): Promise<NextUser>;
   /**
    * Renews sessions before pages are rendered, because server components cannot set cookies. Needed only with
-   * `cookieSessions`. Export it from `proxy.ts`. In Next 15.5, export it as `middleware` with the `nodejs` runtime.
-   * Older versions of Next cannot renew cookie sessions and need a different session store.
+   * `cookieSessions`. Export this function from `proxy.ts`. In Next 15.5, export it as `middleware` with the `nodejs`
+   * runtime. Older versions of Next cannot renew cookie sessions and need a different session store.
    */
   proxy(request: Request): Promise<Response>;
 };
@@ -71,7 +71,7 @@ export function createCausewayNext(configure: () => CausewayNextOptions): Causew
     const { options, signIn } = setUp();
     const found = await userClient(signIn, request, { baseUrl: options.baseUrl });
     // Server components cannot set cookies, so the cookies of a renewed session are dropped. Only `cookieSessions`
-    // needs them, and `proxy` renews its sessions before the page is rendered.
+    // needs these cookies, and `proxy` renews the sessions of `cookieSessions` before the page is rendered.
     return found && { user: found.session.user, scope: found.session.scope, causeway: found.causeway };
   };
   const proxy = async (request: Request): Promise<Response> => {

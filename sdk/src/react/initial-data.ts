@@ -9,8 +9,9 @@ export type InitialDataProps = {
 };
 
 /**
- * Gives a page's components the data that the server has preloaded for that page. Use it if `CausewayProvider` is in a
- * layout that several pages share. Does not replace data that the browser has already loaded.
+ * Gives a page's components the data that the server has preloaded for that page. Use `InitialData` if
+ * `CausewayProvider` is in a layout that several pages share. Does not replace data that the browser has already
+ * loaded.
  *
  * @example
  * ```tsx

@@ -1,6 +1,6 @@
-// Everything that a page does not need for its first view. It is all in one file, because several smaller files would
-// add up to more code. A purchase loads this file before it sends a transaction. That way, the page can show the result
-// even if the network fails afterwards.
+// Everything that a page does not need for its first view, all in one file because several smaller files would add up
+// to more code. A purchase loads this file before it sends a transaction, so that the page can show the result even if
+// the network fails afterwards.
 export { buySale, discardSale } from './checkout/buy-sale.ts';
 export { OpenApprovalNotice } from './checkout/open-approval-notice.tsx';
 export { readOpenApprovals } from './checkout/read-open-approvals.ts';

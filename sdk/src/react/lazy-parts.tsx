@@ -23,8 +23,8 @@ const retry = () => {
 
 /**
  * Returns a component that loads a part when it is first shown. Until the part has loaded, the component shows
- * `fallback`. If loading fails, it shows an error message with a "Try again" button instead of throwing into the host's
- * page. Loading fails, for example, if a new deployment has removed the file.
+ * `fallback`. If loading fails, the component shows an error message with a "Try again" button instead of throwing into
+ * the host's page. Loading fails, for example, if a new deployment has removed the file.
  */
 function late<Props extends object>(
   pick: (parts: Parts) => ComponentType<Props>,

@@ -14,7 +14,7 @@ import { useConnections } from './wallets/connections.ts';
 import { connectionOf, type HostWallet, type WalletConnector } from './wallets/connector.ts';
 
 export type CausewayProviderProps = {
-  /** Create it once, outside your components: each client has its own cache. */
+  /** Create the client once, outside your components: each client has its own cache. */
   client: Causeway;
   /** Additional wallets. Browser extensions are detected automatically unless `discoverWallets` is false. */
   wallets?: readonly WalletConnector[] | undefined;
@@ -47,11 +47,13 @@ export type CausewayProviderProps = {
    * contracts. Define the object outside your components.
    */
   trusted?: TrustedContracts | undefined;
-  /** Reads EVM chains through your own nodes. Default: the wallet's node. Define it outside your components. */
+  /**
+   * Reads EVM chains through your own nodes. Default: the wallet's node. Define `publicClient` outside your components.
+   */
   publicClient?: PublicClient | undefined;
   /**
    * Whether to send the approval and the swap to the wallet as one batch (EIP-5792). Default: `auto`, which sends a
-   * batch if the wallet supports it.
+   * batch if the wallet supports batches.
    */
   batching?: FlowOptions<never>['batching'];
   /** The theme and colors of the components. Default: those of the surrounding page. */
@@ -66,7 +68,7 @@ export type CausewayProviderProps = {
 const NO_WALLETS: readonly WalletConnector[] = [];
 
 /**
- * Provides the client, its query cache and the connected wallets to the hooks and components inside it.
+ * Provides the client, its query cache and the connected wallets to the hooks and components inside the provider.
  *
  * @example
  * ```tsx

@@ -11,7 +11,7 @@ export type HandlerOptions = {
   prefix?: string | undefined;
   /** The path to send users to if no other is known. Default: `/`. */
   home?: string | undefined;
-  /** Receives errors that users did not cause, so that you can log them. They contain no secrets. */
+  /** Receives errors that users did not cause, so that you can log them. The errors contain no secrets. */
   onError?: ((error: unknown) => void) | undefined;
 };
 

@@ -85,8 +85,8 @@ async function respond(
 }
 
 /**
- * Converts a Node request to a web `Request`. Its URL always has the host `localhost`, because the Host header comes
- * from the client. Handlers need only the path and the query.
+ * Converts a Node request to a web `Request`. The URL of the `Request` always has the host `localhost`, because the
+ * Host header comes from the client. Handlers need only the path and the query.
  */
 function toWebRequest(
   { method = 'GET', headers }: IncomingMessage,

@@ -11,8 +11,8 @@ export type PartnerClientOptions = Omit<CausewayOptions, 'accessToken'> &
   };
 
 /**
- * Creates a client that acts for the partner itself (client credentials). It can read all of the partner's offers and
- * participations, but no user's personal data. Concurrent calls share one cached token.
+ * Creates a client that acts for the partner itself (client credentials). The client can read all of the partner's
+ * offers and participations, but no user's personal data. Concurrent calls share one cached token.
  *
  * @example
  * ```ts

@@ -4,7 +4,7 @@ import { SignInError } from './sign-in-error.ts';
 export type Renewal = {
   /**
    * Returns the session, after renewing it if its token expires soon. If the service has rejected the token, pass
-   * `force` to renew it now. Forced renewals happen at most once per `MIN_FORCED_INTERVAL_MS`.
+   * `force` to renew the session now. Forced renewals happen at most once per `MIN_FORCED_INTERVAL_MS`.
    */
   fresh(session: Session, force?: boolean): Promise<Session>;
   /**
@@ -18,8 +18,8 @@ export type Renewal = {
 /** Tokens are renewed this long before they expire, so that they do not expire during a request. */
 const EXPIRY_MARGIN_MS = 60_000;
 /**
- * The minimum time between forced renewals. Without it, a page that requests tokens in a loop could use up the
- * partner's rate limit.
+ * The minimum time between forced renewals. Without this minimum, a page that requests tokens in a loop could use up
+ * the partner's rate limit.
  */
 const MIN_FORCED_INTERVAL_MS = 10_000;
 const MAX_REMEMBERED_SESSIONS = 10_000;

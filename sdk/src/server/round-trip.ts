@@ -7,8 +7,8 @@ import { SignInError, type SignInErrorCode } from './sign-in-error.ts';
 
 const PENDING_TTL_S = 600;
 /**
- * How many sign-ins a browser can have in progress, for example in several tabs. Starting one more cancels an earlier
- * one by deleting its cookie.
+ * How many sign-ins a browser can have in progress, for example in several tabs. Starting one more sign-in cancels an
+ * earlier one by deleting its cookie.
  */
 const MAX_PENDING = 4;
 const PENDING_PREFIX = 'causeway_pending_';

@@ -26,7 +26,7 @@ const MAX_PATH_LENGTH = 1024;
 /** Returns the path if it stays on this app's origin, otherwise `fallback`. Prevents open redirects. */
 export function localPath(path: string | null, appOrigin: string, fallback: string): string {
   // A path that starts with `//` leads to another host. Browsers read `\` as `/` and drop some control characters, so
-  // the path must contain neither.
+  // the path must contain no `\` and no control character.
   if (path === null || path.length > MAX_PATH_LENGTH || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(path))
     return fallback;
   const url = URL.canParse(path, appOrigin) ? new URL(path, appOrigin) : undefined;

@@ -7,7 +7,7 @@ import { SignInError } from './sign-in-error.ts';
  * tokens redacted.
  */
 export type Session = {
-  /** 256 random bits, new for every sign-in. A store may use it as the browser's session cookie. */
+  /** 256 random bits, new for every sign-in. A store may use the id as the browser's session cookie. */
   readonly id: string;
   readonly accessToken: string;
   readonly refreshToken: string;
@@ -50,9 +50,9 @@ export const DEFAULT_MAX_AGE_S = 30 * 24 * 60 * 60;
 
 /**
  * Stores the whole session, including the refresh token, in an encrypted cookie (AES-256-GCM). The server needs no
- * database, but it also has nothing to delete: a stolen cookie works until the service revokes its tokens. Anyone who
- * has both the cookie and your secret can read the refresh token and act for the user. Prefer storage on the server
- * where you can.
+ * database, but it also has nothing to delete: a stolen cookie works until the service revokes the session's tokens.
+ * Anyone who has both the cookie and your secret can read the refresh token and act for the user. Prefer storage on the
+ * server where you can.
  *
  * @example
  * ```ts

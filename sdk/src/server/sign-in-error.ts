@@ -3,8 +3,8 @@
  * - `access_denied`: the user declined.
  * - `state_mismatch`: this browser did not start the sign-in, or has already finished it.
  * - `expired`: the sign-in took too long.
- * - `issuer_mismatch`: the response came from a server other than `issuer` (default: `baseUrl`), or its ID token is
- *   invalid.
+ * - `issuer_mismatch`: the response came from a server other than `issuer` (default: `baseUrl`), or the response's ID
+ *   token is invalid.
  * - `not_signed_in`: there is no session, or it has expired.
  * - `session_too_large`: the session does not fit into a cookie.
  * - `refused`: the service rejected the request; see `cause`.
@@ -41,8 +41,8 @@ const MESSAGES: Record<SignInErrorCode, string> = {
 };
 
 /**
- * A failed sign-in or session renewal. It contains no authorization code, token or secret. `cause` is the service's
- * error.
+ * A failed sign-in or session renewal. The error contains no authorization code, token or secret. `cause` is the
+ * service's error.
  *
  * @example
  * ```ts
@@ -63,8 +63,8 @@ export class SignInError extends Error {
 }
 
 /**
- * Returns true for a `SignInError`, optionally with a given code. Unlike `instanceof`, it also works across copies of
- * this package.
+ * Returns true for a `SignInError`, optionally with a given code. Unlike `instanceof`, this check also works across
+ * copies of this package.
  *
  * @example
  * ```ts

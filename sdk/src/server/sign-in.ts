@@ -50,9 +50,12 @@ export type SignIn = {
   authorizeUrl(options?: AuthorizeOptions): { url: string; pending: Pending };
   /** Exchanges the callback URL for a session. Repeated deliveries of the same callback share one exchange. */
   exchange(callback: string | URL | URLSearchParams, pending: Pending | undefined): Promise<Session>;
-  /** Returns the session with a token that does not expire soon. Save it if it differs from the one passed in. */
+  /**
+   * Returns the session with a token that does not expire soon. Save the returned session if it differs from the one
+   * passed in.
+   */
   fresh(session: Session): Promise<Session>;
-  /** Renews the session even if its token has not expired. Use it when the service has rejected the token. */
+  /** Renews the session even if its token has not expired. Call `refresh` when the service has rejected the token. */
   refresh(session: Session): Promise<Session>;
   /** Returns an access token for the session's user, renewed if necessary. */
   accessToken(session: Session): Promise<string>;

@@ -40,8 +40,8 @@ export async function revokeToken(client: ClientCredentials, token: string): Pro
 }
 
 /**
- * Posts a form and returns the parsed response. If the request fails, throws a `SignInError`. Its cause is the
- * service's error or the network error, neither of which contains request data.
+ * Posts a form and returns the parsed response. If the request fails, throws a `SignInError` whose cause is the
+ * service's error or the network error. Neither error contains request data.
  */
 async function post(
   client: ClientCredentials,
@@ -80,7 +80,7 @@ async function post(
   throw new SignInError(isSessionExpired ? 'not_signed_in' : 'refused', error);
 }
 
-/** Form-encodes both parts before joining them, as RFC 6749 §2.3.1 requires. */
+/** Form-encodes the client id and the secret before joining them, as RFC 6749 §2.3.1 requires. */
 function basicAuth({ clientId, clientSecret }: ClientCredentials): string {
   const encode = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);
   return `Basic ${Buffer.from(`${encode(clientId)}:${encode(clientSecret)}`).toString('base64')}`;

@@ -38,8 +38,8 @@ export class WebhookError extends Error {
 }
 
 /**
- * Returns true for a `WebhookError`, optionally with a given code. Unlike `instanceof`, it also works across copies of
- * this package.
+ * Returns true for a `WebhookError`, optionally with a given code. Unlike `instanceof`, this check also works across
+ * copies of this package.
  *
  * @example
  * ```ts

@@ -12,7 +12,7 @@ const failure = () =>
     { status: 404 },
   );
 
-/** Creates a cache with its own query client. Its requests get `replies` in order. */
+/** Creates a cache with its own query client. The cache's requests get `replies` in order. */
 function setUp(...replies: (() => Response)[]) {
   const requested: string[] = [];
   const client = createCauseway({

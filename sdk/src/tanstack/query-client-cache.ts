@@ -16,9 +16,9 @@ const clients = new WeakMap<QueryClient, Causeway>();
 
 /**
  * Keeps the hooks' results in your app's `QueryClient`: devtools show them, `invalidateQueries` reloads them, and
- * hydration and persistence include them. Pass it to `CausewayProvider` as `cache`. Clear the `QueryClient` on
- * sign-out. On a server, create a `QueryClient` per request or pass `user`, so that no user sees another user's
- * results. If you do neither, the cache throws when a second client uses the same `QueryClient`.
+ * hydration and persistence include them. Pass the return value to `CausewayProvider` as `cache`. Clear the
+ * `QueryClient` on sign-out. On a server, create a `QueryClient` per request or pass `user`, so that no user sees
+ * another user's results. If you do neither, the cache throws when a second client uses the same `QueryClient`.
  *
  * @example
  * ```tsx

@@ -2,15 +2,15 @@ import { decodeBase58, encodeBase58 } from '../base58.ts';
 import type { SolanaWallet } from '../flows/wallet.ts';
 
 export type SolanaTestWalletOptions = {
-  /** The base58 encoding of the seed followed by the public key, as Solana wallets export it. */
+  /** The private key as Solana wallets export it: the seed followed by the public key, encoded in base58. */
   privateKey: string;
   /** Called before anything is signed. Return false to reject the request. */
   confirm?: ((message: Uint8Array) => boolean | Promise<boolean>) | undefined;
   /** The node that receives transactions. Without it, the wallet only signs messages. */
   rpcUrl?: string | undefined;
   /**
-   * Called with a transaction's message before the wallet signs it. Return false to reject the transaction. Default:
-   * `confirm`.
+   * Called with a transaction's message before the wallet signs the transaction. Return false to reject the
+   * transaction. Default: `confirm`.
    */
   confirmTransaction?: ((message: Uint8Array) => boolean | Promise<boolean>) | undefined;
 };
@@ -77,8 +77,8 @@ async function send(rpcUrl: string, transaction: Uint8Array): Promise<void> {
 const APPROVE_CHECKED = 13;
 
 /**
- * Reads a token approval from a transaction's message, as a wallet shows it to its owner. Returns null for any other
- * transaction.
+ * Reads a token approval from a transaction's message, as a wallet shows the approval to the user. Returns null for any
+ * other transaction.
  *
  * @example
  * ```ts

@@ -93,7 +93,7 @@ function connectorOf(config: Config, connector: Connector): WalletConnector<EvmW
 
 /**
  * Returns a wallet that asks the connector for its provider on every call, because a wagmi connector loads its provider
- * only when it is needed.
+ * only when needed.
  */
 function walletOf(config: Config, connector: Connector, address: `0x${string}`): EvmWallet {
   const send = async (call: { method: string; params?: unknown }): Promise<unknown> => {

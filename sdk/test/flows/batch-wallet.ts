@@ -6,8 +6,9 @@ import { type Interceptor, ProviderError, type TestWallet } from '../../src/test
 const abi = parseAbi(['struct Call { address to; bytes data; }', 'function execute(Call[] calls)']);
 
 /**
- * The contract that the account delegates to. `execute` makes each call in turn and reverts if one of them reverts.
- * Only the account itself may call it. Compiled with solc 0.8.37 from a loop over `calls[i].to.call(calls[i].data)`.
+ * The contract that the account delegates to. `execute` makes each call in turn and reverts if one of the calls
+ * reverts. Only the account itself may call `execute`. Compiled with solc 0.8.37 from a loop over
+ * `calls[i].to.call(calls[i].data)`.
  */
 const EXECUTOR =
   '0x' +

@@ -471,7 +471,7 @@ describe('a malicious service that replaces the permission', () => {
     const suppliers = { [CHAIN]: { suppliers: [supplier] } };
     const spend = { to: supplier, data: `0x095ea7b3${'00'.repeat(64)}` };
     expect((await attempt(() => spend, suppliers)).code).toBe('calldata_refused');
-    // Other calls to a trusted supplier are allowed if their simulation succeeds. This one reverts.
+    // Other calls to a trusted supplier are allowed if their simulation succeeds. The simulation of this call reverts.
     const call = { to: supplier, data: '0x12345678' };
     expect((await attempt(() => call, suppliers)).code).toBe('contract_reverted');
   });

@@ -95,7 +95,7 @@ export async function startSandbox(env: Record<string, string> = {}) {
     control,
     applyOffer,
     publishOffer,
-    /** Publishes another token sale that pays into the same fund on one chain, and returns it. */
+    /** Publishes another token sale that pays into the given offer's fund on one chain, and returns the new sale. */
     sellAlso: async ({ contracts }: OfferDetails, chain: string): Promise<OfferDetails> => {
       const slug = `also-on-${chain.replaceAll('_', '-')}`;
       const contract = contracts.find((one) => one.chain === chain);

@@ -193,7 +193,7 @@ describe('a token sale on Solana', () => {
     expect([failure.code, failure.phase]).toEqual(['outcome_unknown', 'approving']);
   });
 
-  /** Buys through these nodes, with a wallet that signs transactions but does not send them. */
+  /** Buys through the given nodes, with a wallet that signs transactions but does not send them. */
   const buyThrough = async (...urls: string[]) => {
     const { signAndSendTransaction: _, ...wallet } = await newWallet();
     const order = sale({ ...wallet, signTransaction: signWith(wallet) });

@@ -28,7 +28,7 @@ beforeAll(async () => {
   offer = await causeway.offers.get('apple-tokenized');
   swap = offer.contracts[0]?.address as Hex;
   // Moves the sandbox's clock, which stands still, a day ahead of real time. Otherwise an order could expire during a
-  // test, because the flow also compares its expiry with this machine's clock.
+  // test, because the flow also compares the order's expiry with this machine's clock.
   await sandbox.control('POST', '/sandbox/clock', { advance_seconds: DAY_S });
   causeway = await sandbox.newUser();
 });

@@ -399,8 +399,8 @@ describe('the token sale checkout', () => {
       await leaveDuringPrompt(page, '40');
       await shoot(page, 'sale-orphaned');
       sent.length = 0;
-      // Removes the approval's hash, as if the page had been closed during the prompt. The page then looks it up on the
-      // chain.
+      // Removes the approval's hash, as if the page had been closed during the prompt. The page then looks up the
+      // approval on the chain.
       const { key } = await changeRecord(page, { approvalHash: null });
       await page.getByText('You approved 40 USDC on').waitFor();
       await page.route('**/v1/participations', (route) =>
@@ -467,7 +467,7 @@ describe('the token sale checkout', () => {
       await page.getByText('The approved amount is too small').waitFor();
       await page.unroute('**/v1/token/allowance?*');
 
-      // The service says that the approval was already used, so the page stops offering it.
+      // The service says that the approval was already used, so the page stops offering the purchase and the approval.
       const used = { type: 'api_error', code: 'approval_already_used', message: 'used', errors: {} };
       await page.route('**/v1/participations', (route) =>
         route.request().method() === 'POST'
@@ -489,7 +489,7 @@ describe('the token sale checkout', () => {
       await hold(page, 'eth_sendTransaction');
       await page.getByRole('button', { name: 'Revoke approval' }).click();
       await isHeld(page);
-      // No purchase may start in the meantime, because the revocation would take its approval away.
+      // No purchase may start in the meantime, because the revocation would take away the purchase's approval.
       const other = await context.newPage();
       await other.goto(page.url());
       await other.getByLabel('Amount').fill('40');
@@ -629,7 +629,7 @@ describe('the token sale checkout', () => {
           await second.getByLabel('Amount').fill('30');
           await confirmOrder(second, 'Invest');
           await elsewhere.waitFor();
-          // Keeps the first tab waiting for the service once it has the approval.
+          // Keeps the first tab waiting for the service once the tab has the approval.
           let answer: (() => void) | undefined;
           await first.route('**/v1/participations', async (route) => {
             if (route.request().method() === 'POST') await new Promise<void>((resolve) => (answer = resolve));
@@ -649,7 +649,7 @@ describe('the token sale checkout', () => {
           answer?.();
           await first.getByText('40 USDC in Harbour Quarter').waitFor();
           await first.getByText('Your investment is complete.').waitFor({ timeout: 60_000 });
-          // The first tab has finished the purchase, so a retry would buy it a second time.
+          // The first tab has finished the purchase, so a retry would buy a second time.
           await second.getByText('This purchase is no longer open').waitFor();
           await second.getByRole('button', { name: 'Start over' }).waitFor();
           expect(await second.getByRole('button', { name: /Try again|Continue/ }).count()).toBe(0);
@@ -733,7 +733,7 @@ describe('the token sale checkout', () => {
       await confirmOrder(page, 'Invest');
       await page.getByText('50 USDC in Harbour Quarter').waitFor();
       isSoldOut = true;
-      // The page reloads what it shows when it regains focus, except for what is younger than five seconds.
+      // When the page regains focus, it reloads the data that it shows, except data younger than five seconds.
       await page.waitForTimeout(5_500);
       const reloaded = page.waitForResponse(/eligibility/);
       await page.evaluate(() => dispatchEvent(new Event('focus')));

@@ -98,7 +98,7 @@ const wallets: WalletConnector[] = [
 const causeway = createCauseway({ baseUrl: location.origin, accessToken: config.token });
 const identity = hostedIdentity(config.identityUrl);
 
-/** `window.leave()` leaves the page as a link in the app would, and `window.comeBack()` returns to it. */
+/** `window.leave()` leaves the page as a link in the app would, and `window.comeBack()` returns to the page. */
 function OfferPage(props: { slug: string; option: string | null }) {
   const [isHere, setIsHere] = useState(true);
   useEffect(() => {

@@ -136,7 +136,7 @@ export const row = (page: Page, type: string) => page.locator(`[data-requirement
 export const expectDone = (page: Page, type: string) =>
   page.locator(`[data-requirement="${type}"][data-status="completed"]`).waitFor();
 
-/** Opens the identity provider's page from a requirement and submits it. */
+/** Opens the identity provider's page from a requirement and submits the page. */
 export async function verifyIdentity(page: Page, type: string): Promise<void> {
   await row(page, type).getByRole('button').click();
   await submitIdentity(page);

@@ -39,7 +39,7 @@ function extensionOf({ provider }: TestWallet) {
 type Props = CausewayProviderProps & { evm: TestWallet; rpcUrls: Record<number, string> };
 
 /**
- * Creates a host app that uses wagmi. The components use its connection: an extension or, with `?relay=`,
+ * Creates a host app that uses wagmi. The components use the app's connection: an extension or, with `?relay=`,
  * WalletConnect.
  */
 export function createWagmiHost({ evm, rpcUrls, children, ...props }: Props) {
@@ -62,7 +62,7 @@ export function createWagmiHost({ evm, rpcUrls, children, ...props }: Props) {
     ],
     multiInjectedProviderDiscovery: false,
   });
-  // Exposes WalletConnect's pairing URI, which a user would scan, so that a test can pass it to its wallet.
+  // Exposes WalletConnect's pairing URI, which a user would scan, so that a test can pass the URI to its wallet.
   config.connectors[0]?.emitter.on('message', ({ data }) => Object.assign(window, { uri: data }));
   const queries = new QueryClient();
   Object.assign(window, { wagmi: `wagmi@${version}` });

@@ -6,7 +6,7 @@ const CODE_LENGTH = 8;
 
 /**
  * Returns a short code for the account. The wallet's signing prompt shows the code, so that the user can recognize the
- * account. The code is a keyed hash of the user id, so it reveals nothing about the person. It changes when a new
+ * account. The code is a keyed hash of the user id, so it reveals nothing about the person. The code changes when a new
  * `CAUSEWAY_SECRET` is added.
  */
 export function accountCode({ sealing }: { sealing: Pick<Sealing, 'tag'> }, userId: string): string {

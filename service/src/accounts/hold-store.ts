@@ -59,8 +59,8 @@ export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
 export type AccountState = { isHeld: boolean; isErased: boolean };
 
 /**
- * Returns whether the account is on hold and whether it is erased. Locks the user, so that neither can change until the
- * transaction ends. Several transactions can have a `share` lock at the same time.
+ * Returns whether the account is on hold and whether it is erased. Locks the user, so that neither state can change
+ * until the transaction ends. Several transactions can have a `share` lock at the same time.
  */
 export function accountStateLock(
   db: Db,

@@ -13,7 +13,7 @@ type Logout = {
   /** A redirect URI that is registered for the client. */
   redirectUri: string | null;
   state: string | null;
-  /** The user whom the app signed in, according to the ID token that it sent. */
+  /** The user whom the app signed in, according to the ID token that the app sent. */
   userId: string | null;
 };
 

@@ -26,7 +26,7 @@ export async function insertConfirmLink(db: Db, link: ConfirmLinkRow): Promise<v
   );
 }
 
-/** Stores a link that sets a new password. It replaces the user's older password reset links. */
+/** Stores a link that sets a new password. The link replaces the user's older password reset links. */
 export async function insertResetLink(db: Db, hash: Buffer, userId: string): Promise<void> {
   await deleteLinksOf(db, userId, 'reset');
   await sql`
@@ -34,7 +34,7 @@ export async function insertResetLink(db: Db, hash: Buffer, userId: string): Pro
     values (${hash}, 'reset', ${userId}, now() + ${RESET_LINK_TTL}::interval)`.execute(db);
 }
 
-/** Stores a link that confirms a new address. It replaces the user's older links of this kind. */
+/** Stores a link that confirms a new address. The link replaces the user's older links of this kind. */
 export async function insertChangeEmailLink(
   db: Db,
   { hash, userId, address }: { hash: Buffer; userId: string; address: Buffer },

@@ -4,7 +4,10 @@ import { hashSecret, newSecret } from '../secret-hash.ts';
 import * as store from './mail-link-store.ts';
 import type { UserKind } from './store.ts';
 
-/** A registration whose email address is not confirmed yet. It is stored in sealed form, together with the link. */
+/**
+ * A registration whose email address is not confirmed yet. The registration is stored in sealed form, together with the
+ * link.
+ */
 export type Registration = { email: string; kind: UserKind; passwordHash: string; locale?: string };
 
 export type ConfirmLink = { registration: Registration; browser: Buffer | null; continueTo: string | null };

@@ -38,7 +38,7 @@ export type Reset = { outcome: 'done' } | { outcome: 'gone' } | { outcome: 'refu
 
 /**
  * Sets a new password. Ends every session, voids open links and disconnects every app, to lock out anyone who had
- * access. With `removesPasskeys` it also deletes the account's passkeys, because an intruder may have added one.
+ * access. With `removesPasskeys`, also deletes the account's passkeys, because an intruder may have added one.
  */
 export async function resetPassword(
   ctx: Context,

@@ -123,7 +123,7 @@ export async function resetSecondFactor(ctx: Parts, emailOrId: string, accountUr
   });
 }
 
-/** Deletes the second factor and tells the user by email. Returns false if it was off. */
+/** Deletes the second factor and tells the user by email. Returns false if the second factor was off. */
 async function turnOff(ctx: Parts, tx: Db, user: User, accountUrl: string): Promise<boolean> {
   if (!(await store.deleteSecondFactorOf(tx, user.id))) return false;
   const mail = composeMail(user.email, localeOf(user), 'second_factor_removed', { url: accountUrl });

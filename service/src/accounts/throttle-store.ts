@@ -8,10 +8,11 @@ export type WindowCount = { count: number; remainingSeconds: number };
 const SOURCE_TTL = '90 days';
 
 /**
- * Counts a sign-in attempt or an email. All keys stand for the same account (and the same browser or network, if it is
- * a known one). The first key is a hash made with the newest secret, the others with older secrets, which some nodes
- * may still use. Increments the first key's count, or starts a new window if the current one has ended. Returns the sum
- * of all keys' counts.
+ * Counts a sign-in attempt or an email. All keys stand for the same account (and, if the browser or network is known,
+ * for the same browser or network). The first key is a hash made with the newest secret. The other keys are hashes made
+ * with older secrets, which some nodes may still use. Increments the first key's count, or starts a new window if the
+ * current window has ended. Returns the sum of all keys' counts in the current windows, and how many seconds are left
+ * in the first key's window.
  */
 export async function countInWindow(
   db: Db,
@@ -46,7 +47,7 @@ export async function rememberSources(db: Db, account: Buffer, sources: readonly
 
 /**
  * Returns whether someone has signed in to the account from the source, which is a browser or a network. `accounts`
- * contains the hashes of this account, one per configured secret, and `sources` those of this source.
+ * contains the hashes of this account, one per configured secret, and `sources` contains the hashes of this source.
  */
 export async function findKnownSource(
   db: Db,

@@ -49,7 +49,7 @@ export function toBase32(bytes: Buffer): string {
     .join('');
 }
 
-/** Returns a link that contains the secret. An authenticator app opens it directly or scans it as a QR code. */
+/** Returns a link that contains the secret. An authenticator app opens the link directly or scans it as a QR code. */
 export function totpUri(email: string, secret: string): string {
   const label = `${encodeURIComponent('Causeway')}:${encodeURIComponent(email)}`;
   return `otpauth://totp/${label}?${new URLSearchParams({ secret, issuer: 'Causeway' })}`;

@@ -17,7 +17,7 @@ export const AUDIT_HELP: CommandHelp = {
       "Recomputes the log's chain and checks the signed checkpoints. If an entry was changed, removed or inserted, reports the first such entry and exits with 1.",
     export: 'Prints every sealed entry as a line of JSON with its hashes.',
     checkpoint:
-      'Prints the newest checkpoint. Keep copies of it outside the database, because only they can reveal that the whole database was rolled back or rewritten.',
+      'Prints the newest checkpoint. Keep copies of the checkpoint outside the database, because only such copies can reveal that the whole database was rolled back or rewritten.',
   },
   options: { '--checkpoint FILE': 'A checkpoint that was kept outside the database. Repeatable.' },
   examples: {

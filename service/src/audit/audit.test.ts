@@ -296,7 +296,8 @@ describe('the audit log', () => {
       problem: null,
     });
 
-    // The attacker changes an entry, recomputes the chain, and signs it with the removed secret.
+    // The attacker changes an entry, recomputes the chain, and signs checkpoints of the forged chain with the removed
+    // secret.
     await recompute();
     const forged = await listSealedEntries(app.ctx.db, 0n, 100);
     const forge = async (...sizes: number[]) => {
@@ -327,8 +328,8 @@ describe('the audit log', () => {
     await write(3);
     await sealAuditLog(under(removed), 0);
     await keepCheckpointKeys(under(current, removed));
-    // `size` is the number of entries up to which the removed key may verify checkpoints. An attacker who raises it
-    // invalidates the tag, a keyed hash that covers it.
+    // `size` is the number of entries up to which the removed key may verify checkpoints. An attacker who raises `size`
+    // invalidates the tag, a keyed hash that covers `size`.
     await attack('update audit_former_keys set size = 100');
     expect((await verifyAuditLog(under(current))).problem).toContain('not signed');
     await attack('update audit_former_keys set size = 3');
@@ -351,7 +352,7 @@ describe('the audit log', () => {
   });
 });
 
-/** Changes an entry and recomputes all hashes after it. */
+/** Changes an entry and recomputes all hashes from this entry on. */
 async function recompute(): Promise<void> {
   let chain: Buffer = EMPTY_CHAIN;
   for (const { position, entry } of await listSealedEntries(app.ctx.db, 0n, 100)) {

@@ -127,7 +127,7 @@ export function isCheckpoint(text: string): boolean {
   return NOTE.test(text);
 }
 
-/** Returns the checkpoint in a note, or null if none of the keys signed it. */
+/** Returns the checkpoint in a note, or null if none of the keys signed the note. */
 export function openCheckpoint({ origin, all }: CheckpointKeys, note: string): Checkpoint | null {
   const [, text = '', size = '', hash = '', line = ''] = NOTE.exec(note) ?? [];
   const signatures = [...line.matchAll(/^— (\S+) (\S+)$/gm)].filter(([, name]) => name === origin);
@@ -142,8 +142,8 @@ export function openCheckpoint({ origin, all }: CheckpointKeys, note: string): C
 }
 
 /**
- * Returns the tree checkpoint in a note, or null if none of the keys signed it. Takes the origin from the note, because
- * the base URL may have changed since the note was signed.
+ * Returns the tree checkpoint in a note, or null if none of the keys signed the note. Takes the origin from the note,
+ * because the base URL may have changed since the note was signed.
  */
 export function openTreeCheckpoint(keys: CheckpointKeys, note: string): Checkpoint | null {
   const origin = originOf(note);

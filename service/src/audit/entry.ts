@@ -29,14 +29,14 @@ export async function recordDecision(db: Db, decision: Decision): Promise<void> 
 /** A refusal that repeats within this time is not recorded again. */
 const REPEATED_REFUSAL_MS = 60_000;
 /**
- * How many refusals to remember, to limit memory use. The oldest refusal is forgotten first. If it repeats, it is
- * recorded again.
+ * How many refusals to remember, to limit memory use. The oldest refusal is forgotten first. If a forgotten refusal
+ * repeats, it is recorded again.
  */
 const MAX_REMEMBERED_REFUSALS = 10_000;
 
 /**
- * Returns a function that records a refusal in the background, so that the request does not wait for it. Each node
- * records a refusal with the same actor, action, subject and reason at most once a minute. Otherwise a client that
+ * Returns a function that records a refusal in the background, so that the request does not wait for the database. Each
+ * node records a refusal with the same actor, action, subject and reason at most once a minute. Otherwise a client that
  * repeats a refused request could fill the log, which is kept for years.
  */
 export function createRefusalRecorder({ db, log }: Pick<Kernel, 'db' | 'log'>): (decision: Decision) => void {

@@ -16,7 +16,7 @@ export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<Checkp
   const former = (await listFormerKeys(db)).map(({ public_key, size, chain_hash, tag }) => ({
     ...{ publicKey: public_key, end: { size, hash: chain_hash }, tag },
   }));
-  // The tag is a keyed hash of the other fields. Only a configured secret can create a valid one. So a key is not
+  // The tag is a keyed hash of the other fields. Only a configured secret can create a valid tag. So a key is not
   // trusted if someone inserted it into the database or changed its `end`.
   const trusted = former.filter(({ publicKey, end, tag }) =>
     sealing.verifyTag(PURPOSE, tagged(publicKey, end), tag),

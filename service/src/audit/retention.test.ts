@@ -54,14 +54,14 @@ describe('entries past their retention', () => {
     await deleteOldAuditEntries(under(10));
     expect(await positions()).toHaveLength(9);
     await deleteOldAuditEntries(afterRetention());
-    // Deletion skips the checkpoint that covers the whole log: the newest entry must stay, because the next one
-    // continues its chain.
+    // Deletion skips the checkpoint that covers the whole log: the newest entry must stay, because the next entry's
+    // chain hash builds on the newest entry's chain hash.
     expect(await positions()).toEqual([8, 9]);
     await seal(2);
     expect(await verifyAuditLog(app.ctx, [early, kept])).toMatchObject({
       ...{ start: 7n, entries: 4n, problem: null },
-      // The stored checkpoints of 7, 9 and 11 entries, and `kept`, which covers 7. `early` covers only deleted entries,
-      // so it no longer proves anything.
+      // The stored checkpoints of 7, 9 and 11 entries, and `kept`, which covers 7 entries. `early` covers only deleted
+      // entries, so it no longer proves anything.
       checkpoints: 4,
     });
     await deleteOldAuditEntries(afterRetention());

@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const BATCH_SIZE = 2_000;
 /**
  * A step deletes at most this many entries, unless the next checkpoint is further away. Each step holds the sealing
- * lock, so it must not take long.
+ * lock, so a step must not take long.
  */
 const MAX_STEP_ENTRIES = 100_000;
 

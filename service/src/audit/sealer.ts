@@ -79,7 +79,9 @@ function countRuns({ metrics: { registry }, clock }: Pick<Context, 'clock' | 'me
   };
 }
 
-/** Seals new entries and signs a checkpoint if one is due. Returns whether it stopped early, after `maxBatches`. */
+/**
+ * Seals new entries and signs a checkpoint if one is due. Returns whether sealing stopped early, after `maxBatches`.
+ */
 export async function sealAuditLog(
   { db, sealing, baseUrl }: Parts,
   checkpointIntervalS = CHECKPOINT_INTERVAL_S,
@@ -101,7 +103,9 @@ export async function sealAuditLog(
   return true;
 }
 
-/** Throws an error if this installation did not sign the newest checkpoint, or if the tiles differ from it. */
+/**
+ * Throws an error if this installation did not sign the newest checkpoint, or if the tiles differ from the checkpoint.
+ */
 async function verifyNewestCheckpoint({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await store.lockSealing(tx);

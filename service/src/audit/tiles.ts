@@ -36,7 +36,7 @@ export async function readTree(db: Db, size: number): Promise<Tree> {
 
 /**
  * Returns the tree of the newest checkpoint. Throws an error if this installation did not sign the checkpoint, or if
- * the tiles differ from it.
+ * the tiles differ from the checkpoint.
  */
 export async function readSignedTree(db: Db, keys: CheckpointKeys): Promise<Tree> {
   const newest = await findTreeCheckpoint(db);

@@ -75,8 +75,8 @@ export function splitHashes(hashes: Buffer): Buffer[] {
 }
 
 /**
- * Collects the hashes added to a tree that starts with `size` leaves. `take` returns those added since its last call,
- * grouped by tile. For a tile that already had hashes, it returns only the new ones.
+ * Collects the hashes added to a tree that starts with `size` leaves. `take` returns the hashes added since its last
+ * call, grouped by tile. For a tile that already had hashes, `take` returns only the new ones.
  */
 export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Tile[] } {
   let tiles: (TileId & { parts: Buffer[] })[] = [];
@@ -107,7 +107,8 @@ const SALT_INPUT_BYTES = HASH_BYTES + 8;
 
 /**
  * Returns the salt of an entry. Without it, anyone could use the entry's public hash to confirm a guess about the
- * entry, for example that a user was put on hold. Knowing one entry's salt reveals nothing about the others.
+ * entry, for example that a user was put on hold. Knowing one entry's salt reveals nothing about the salts of other
+ * entries.
  */
 export function saltOf(key: Buffer, position: bigint): Buffer {
   const bytes = Buffer.allocUnsafe(SALT_INPUT_BYTES);

@@ -63,7 +63,7 @@ export async function createTreeVerifier(db: Db, start: number) {
     },
     /**
      * Returns whether `hash` is the root of the tree so far. If it is, `end` later reports a problem unless the stored
-     * tiles cover at least these entries.
+     * tiles cover at least the entries of that tree.
      */
     matches: (hash: Buffer): boolean => {
       if (tree.size === 0 || !rootOf(tree).equals(hash)) return false;

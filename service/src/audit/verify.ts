@@ -24,11 +24,11 @@ type Parts = Pick<Context, 'db' | 'sealing'>;
 /**
  * Recomputes the chain and the tree from the start of the log. Compares them with the tiles, the checkpoints in the
  * database and the `kept` checkpoints, which were stored elsewhere. Reports the first problem, such as a changed,
- * removed or inserted entry. Skips checkpoints from before the start, because they prove nothing about the remaining
- * entries.
+ * removed or inserted entry. Skips checkpoints from before the start of the log, because they prove nothing about the
+ * remaining entries.
  *
- * Without kept checkpoints, it cannot tell that the database was rolled back, or that the log was rewritten and its
- * checkpoints removed.
+ * Without kept checkpoints, this check cannot tell that the database was rolled back, or that the log was rewritten and
+ * its checkpoints removed.
  */
 export async function verifyAuditLog(
   { db, sealing }: Parts,
@@ -142,6 +142,6 @@ export function findProblem(entry: SealedEntry, before: bigint, chain: Buffer): 
   const leaf = hashEntry(entry.entry);
   if (!leaf.equals(leaf_hash)) return `entry ${position} was changed`;
   if (!hashChain(chain, leaf).equals(chain_hash))
-    return `entry ${position} does not follow entry ${before}: entry ${position} was changed or inserted, or an entry before it was removed`;
+    return `entry ${position} does not follow entry ${before}: entry ${position} was changed or inserted, or an earlier entry was removed`;
   return null;
 }

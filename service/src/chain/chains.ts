@@ -6,7 +6,7 @@ export type ChainFacts = {
   chainId: number | null;
   /** Identifies a Solana cluster; null for other protocols. */
   genesisHash: string | null;
-  /** How many blocks, counting its own, a transaction needs before it counts as settled. */
+  /** How many blocks a transaction needs, including its own, before it counts as settled. */
   confirmations: number;
   /**
    * A commit can be refunded only after this many blocks. Before that, a reorganization could undo the commit, and a
@@ -22,7 +22,7 @@ export type ChainFacts = {
   finalityTags: boolean;
   explorer: string;
   blockTimeSeconds: number;
-  /** Address of Multicall3. If the chain has no code there, reads use a JSON-RPC batch instead. */
+  /** Address of Multicall3. If the chain has no code at this address, reads use a JSON-RPC batch instead. */
   multicall: Hex | null;
 };
 

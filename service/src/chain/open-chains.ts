@@ -5,9 +5,9 @@ import { type EvmChain, evmInLane, openEvmChain } from './evm/client.ts';
 import { openSolanaChain, type SolanaChain, solanaInLane } from './solana/client.ts';
 
 export type Chains = {
-  /** Throws `chain_not_supported` unless this is an EVM chain with an RPC endpoint. */
+  /** Throws `chain_not_supported` unless `name` is an EVM chain with an RPC endpoint. */
   evm(name: string): EvmChain;
-  /** Throws `chain_not_supported` unless this is a Solana cluster with an RPC endpoint. */
+  /** Throws `chain_not_supported` unless `name` is a Solana cluster with an RPC endpoint. */
   solana(name: string): SolanaChain;
   /** Returns the EVM chains. */
   all(): EvmChain[];

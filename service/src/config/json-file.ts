@@ -10,8 +10,8 @@ export function redactKeys(text: string): string {
 }
 
 /**
- * A problem in a settings file. The message names the member but never its value, because an operator may have pasted a
- * key there by mistake.
+ * A problem in a settings file. The message names the member but leaves out its value, which may be a key that an
+ * operator pasted by mistake.
  */
 export class InvalidMember extends Error {
   constructor(message: string) {

@@ -143,7 +143,7 @@ export const privateKey: Parser<Hex> = {
   },
 };
 
-/** An Ed25519 seed, alone or followed by its public key, which is how Solana's tools write it. */
+/** An Ed25519 seed, alone or, as in the files of Solana's tools, followed by its public key. */
 export const solanaKey: Parser<Buffer> = {
   expects: (isProduction) =>
     `an Ed25519 key (in base58 or as a JSON array of 64 numbers)${isProduction ? ' that is not one of the published sandbox keys' : ''}`,

@@ -64,9 +64,9 @@ function readChain(name: string, value: unknown): ChainPolicy {
       permissions === undefined ? null : new Map([['permissions', toAmount(problem, permissions)]]);
     return { ...policy, dailyAmounts };
   };
-  // If a chain has daily amounts, its roles can move only the tokens listed there. The supplier would then be unable to
-  // sign anything, because it signs permissions, which move no tokens. It therefore gets a policy without daily amounts
-  // of tokens.
+  // If a chain has daily amounts, its roles can move only tokens with a daily amount. The supplier would then be unable
+  // to sign anything, because it signs permissions, which move no tokens. The supplier therefore gets a policy without
+  // daily amounts of tokens.
   const isSpecial = (role: KeyRole) => role === 'supplier' && isEvm && chain.dailyAmounts !== null;
   const named = KEY_ROLES.filter((role) => own.some(([name]) => name === role) || isSpecial(role));
   if (named.length === 0) return chain;

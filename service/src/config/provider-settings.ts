@@ -86,7 +86,7 @@ export function readTraceSettings({ read }: Source): TraceSettings | null {
 
 /**
  * Reads a setting that is required whenever `other` is set. Reports a missing setting, unless `read` has already
- * reported it, as it does in production.
+ * reported it, as `read` does in production.
  */
 function readRequired<N extends SettingName>(source: Source, name: N, other: SettingName) {
   const before = source.problems.length;

@@ -1,8 +1,8 @@
 import type { Parser } from './parsers.ts';
 
 /**
- * The definition of one environment variable. The service uses it to parse the variable, and `docs/configuration.md` is
- * generated from it.
+ * The definition of one environment variable. The service parses the variable with this definition, and
+ * `docs/configuration.md` is generated from all definitions.
  */
 export type Setting<T = unknown> = Parser<T> & {
   /** What the setting does, in one or two sentences of Markdown. */

@@ -5,8 +5,8 @@ const TEXT_ARRAY: number = 1009;
 const ARRAYS = { int8: 1016, numeric: 1231, timestamptz: 1185, date: 1182, varchar: 1015, uuid: 2951 };
 
 /**
- * Converts `2026-01-02 03:04:05.6789+00`, as PostgreSQL prints it in UTC, to the wire form
- * `2026-01-02T03:04:05.678900Z`. `Date` would lose the microseconds. Infinities are returned unchanged.
+ * Converts a timestamp that PostgreSQL has printed in UTC, such as `2026-01-02 03:04:05.6789+00`, to the wire form,
+ * such as `2026-01-02T03:04:05.678900Z`. `Date` would lose the microseconds. Infinities are returned unchanged.
  */
 export function parseTimestamp(text: string): string {
   const match = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text);
@@ -25,8 +25,8 @@ const readArray: (text: string) => (string | null)[] = pg.types.getTypeParser(TE
 
 /**
  * Splits the text form of an array. Most arrays have one dimension, no quotes and no nulls, so splitting at the commas
- * is enough. Other arrays need `pg`'s parser. It reads character by character. If it were used for all arrays, it would
- * slow down the check of an access token, which reads several arrays.
+ * is enough. Other arrays need `pg`'s parser, which reads character by character. Using that parser for all arrays
+ * would slow down the check of an access token, which reads several arrays.
  */
 export function splitArray(text: string): (string | null)[] {
   if (text === '{}') return [];

@@ -4,8 +4,8 @@ import type { Database } from './tables.ts';
 import { wrapDriver } from './wrap-driver.ts';
 
 /**
- * The statement that Kysely sends to commit a transaction. `statements.ts` intercepts it. Its parameters, if any, are
- * the `call` statements to send before the commit.
+ * The statement that Kysely sends to commit a transaction. `statements.ts` intercepts this statement. Its parameters,
+ * if any, are the `call` statements to send before the commit.
  */
 export const COMMIT = 'commit';
 

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 /** The process whose pid is in a cluster's lock file. */
 export type Holder =
   | { kind: 'none' }
-  /** No process has the pid, or it belongs to an unrelated program. */
+  /** No process has the pid, or the pid belongs to an unrelated program. */
   | { kind: 'unrelated'; pid: number }
   /** The server of this folder. `owner` is the Causeway process that started it, if that process is still running. */
   | { kind: 'server'; pid: number; owner: number | undefined };
@@ -28,8 +28,8 @@ export async function findHolder(clusterDir: string): Promise<Holder> {
   const found =
     process.platform === 'linux' ? await inspectLinux(pid, clusterDir) : await inspectPs(pid, clusterDir);
   if (!found) return { kind: 'unrelated', pid };
-  // If the process that started the server is still its parent, that process is alive: when a parent dies, its children
-  // get a new parent.
+  // If the process that started the server is still the server's parent, that process is alive: when a parent dies, its
+  // children get a new parent.
   const starter = Number(/causeway\.owner=(\d+)/.exec(found.command)?.[1]);
   return { kind: 'server', pid, owner: starter === found.parent ? starter : undefined };
 }
@@ -63,8 +63,8 @@ async function inspectPs(pid: number, clusterDir: string) {
 }
 
 /**
- * Frees the folder for a new server, or throws if another process uses it. Sends signals only to a process that was
- * just identified as a server of this folder, because the pid in the lock file may have been reused.
+ * Frees the folder for a new server, or throws if another process uses the folder. Sends signals only to a process that
+ * was just identified as a server of this folder, because the pid in the lock file may have been reused.
  */
 export async function releaseCluster(clusterDir: string, log: (message: string) => void): Promise<void> {
   const holder = await findHolder(clusterDir);
@@ -73,7 +73,7 @@ export async function releaseCluster(clusterDir: string, log: (message: string) 
     if (holder.owner !== undefined && holder.owner !== process.pid)
       throw new Error(
         `The data in ${clusterDir} is in use by another Causeway process (pid ${holder.owner}). ` +
-          'Stop it first, or set CAUSEWAY_DATA to another folder.',
+          'Stop that process first, or set CAUSEWAY_DATA to another folder.',
       );
     if (holder.owner === process.pid)
       throw new Error(`This process has already started the database in ${clusterDir}.`);
@@ -84,7 +84,7 @@ export async function releaseCluster(clusterDir: string, log: (message: string) 
   if (await isAnswering(clusterDir))
     throw new Error(
       `The data in ${clusterDir} is in use by a PostgreSQL server that this process cannot see, perhaps in another container. ` +
-        'Stop it first, or set CAUSEWAY_DATA to another folder.',
+        'Stop that server first, or set CAUSEWAY_DATA to another folder.',
     );
   await takeOverLocks(clusterDir, holder.pid);
 }
@@ -109,8 +109,8 @@ async function stopServer(pid: number, clusterDir: string): Promise<void> {
 
 /**
  * Replaces the pid of an unrelated process in the lock files with our own. PostgreSQL refuses to start while a process
- * with the pid in its lock file is alive. It makes an exception for its parent process, which is this process. Keeps
- * the rest of each file, which tells the new server in which shared memory to look for surviving processes.
+ * with the pid in its lock file is alive, unless that process has started PostgreSQL, as ours does. Keeps the rest of
+ * each lock file, which tells the new server in which shared memory to look for surviving processes.
  */
 async function takeOverLocks(clusterDir: string, unrelatedPid: number): Promise<void> {
   for (const name of ['postmaster.pid', `${SOCKET_NAME}.lock`]) {

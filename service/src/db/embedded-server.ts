@@ -8,7 +8,8 @@ import { readLock } from './embedded-postmaster.ts';
 
 export interface Server {
   /**
-   * Stops the server after a last checkpoint. If that takes longer than `forceAfterMs`, stops it without one.
+   * Stops the server after a last checkpoint. If stopping takes longer than `forceAfterMs`, stops the server without a
+   * checkpoint.
    */
   stop(forceAfterMs?: number): Promise<void>;
   exited: Promise<void>;

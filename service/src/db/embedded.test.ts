@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => rm(template, { recursive: true, force: true }));
 
 beforeEach(async () => {
-  // Private like root's home: the server's user cannot enter it, which is the hardest case.
+  // Private like root's home. The hardest case: the server's user cannot enter the folder.
   root = await mkdtemp(join(tmpdir(), 'causeway-embedded-'));
   await chmod(root, 0o700);
   dataDir = copyCluster('data');
@@ -91,7 +91,7 @@ async function startOwner(folder = dataDir) {
   };
 }
 
-/** Writes a file into a cluster with the owner that the server would give it. */
+/** Writes a file into a cluster. The file gets the owner that the server would give it. */
 async function plant(path: string, text: string): Promise<void> {
   const { uid, gid } = await stat(join(path, '..'));
   await writeFile(path, text);
@@ -241,7 +241,7 @@ test('a program that reuses the pid of a dead server is not signalled and does n
   const lock = await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8');
   const user = await chooseServerUser(join(dataDir, 'postgres'));
   await first.stop();
-  // The process belongs to the server's user; otherwise PostgreSQL would not take it for a running server.
+  // The process belongs to the server's user; otherwise PostgreSQL would not take the process for a running server.
   const unrelated = spawn('/bin/sh', ['-c', 'while :; do sleep 1; done'], {
     cwd: '/',
     stdio: 'ignore',

@@ -14,15 +14,15 @@ export interface EmbeddedOptions {
   dataDir: string;
   log: (message: string) => void;
   /**
-   * Overrides server settings. Only tests use it, for example to turn off `fsync`: test data need not survive a crash.
+   * Overrides server settings. Used only by tests, for example to turn off `fsync`: test data need not survive a crash.
    */
   settings?: Readonly<Record<string, string>>;
 }
 
 export interface Embedded {
   /**
-   * The URL that connects to the database `causeway` as its owner. It works in any process of the same user on this
-   * machine.
+   * The URL that connects to the database `causeway` as the database's owner. The URL works in any process of the same
+   * user on this machine.
    */
   url: string;
   /**
@@ -67,8 +67,8 @@ export async function findEmbedded(dataDir: string): Promise<string | undefined>
 }
 
 /**
- * Returns the URL of the database in `dataDir`, or undefined if there is no database yet. Starts the server if no
- * running service has started it; in that case, `stop` stops it again.
+ * Returns the URL of the database in `dataDir`, or undefined if there is no database yet. If no running service has
+ * started the server, starts it, and `stop` stops it again.
  */
 export async function openEmbedded(dataDir: string): Promise<Pick<Embedded, 'url' | 'stop'> | undefined> {
   const running = await findEmbedded(dataDir);

@@ -49,7 +49,7 @@ export async function migrate(pool: pg.Pool, folder: string = MIGRATIONS_FOLDER)
     broken = error instanceof Error ? error : new Error(String(error));
     throw broken;
   } finally {
-    // Closes the connection instead of returning it to the pool. This reliably releases the lock and discards our
+    // Closes the connection instead of returning it to the pool. Closing it reliably releases the lock and discards our
     // session settings.
     client.release(broken ?? true);
   }
@@ -113,14 +113,17 @@ function findPending(migrations: Migration[], applied: Map<string, string>): Mig
         `${name} was changed after it was applied. Restore it and add a new migration instead.`,
       );
     if (known === undefined && name < last)
-      throw new Error(`${name} comes before ${last}, which is already applied. Give it a higher number.`);
+      throw new Error(
+        `${name} comes before ${last}, which is already applied. Give ${name} a higher number.`,
+      );
     return known === undefined;
   });
 }
 
 /**
  * Applies a migration. If a table that it must lock stays in use, gives up waiting and tries again later. While a
- * migration waits for the lock, all other queries on the table queue behind it, so it must not wait for long.
+ * migration waits for the lock, all other queries on the table queue behind the migration, so it must not wait for
+ * long.
  */
 async function applyWithPatience(client: pg.PoolClient, migration: Migration): Promise<void> {
   for (let attempt = 1; ; attempt++) {

@@ -7,8 +7,8 @@ import { type RawBuilder, sql } from 'kysely';
 export const NODE_LOCK_CLASS = 0x6361;
 
 /**
- * Returns the statement that takes the lock of `node`. The id becomes part of the statement's text, so it must be an
- * integer.
+ * Returns the statement that takes the lock of `node`. The id becomes part of the statement's text, so the id must be
+ * an integer.
  */
 export function nodeLockStatement(node: number): string {
   return `select pg_advisory_lock_shared(${NODE_LOCK_CLASS}, ${node})`;

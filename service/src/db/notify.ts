@@ -33,7 +33,7 @@ type Notifier = {
 
 /**
  * Returns a notifier. While one statement is running, the notifier collects further notifications, and then sends all
- * of them in the next statement. This makes notifications cheap on a busy node.
+ * of them in the next statement. Notifications are therefore cheap on a busy node.
  */
 export function createNotifier(pool: Pick<pg.Pool, 'query'>): Notifier {
   const waiting = new Map<string, Notification>();

@@ -30,7 +30,7 @@ export interface PoolOptions {
 /** The database or a transaction. */
 export type Db = Kysely<Database>;
 
-/** Runs hand-written statements. `pg.Pool` implements it. */
+/** Runs hand-written statements. `pg.Pool` implements this type. */
 export type Queryable = {
   query<Row extends pg.QueryResultRow>(statement: Statement): Promise<{ rows: Row[] }>;
 };

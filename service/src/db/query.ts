@@ -35,10 +35,10 @@ const SYNC = serialize.sync();
 const rowReaders = new WeakMap<Connection, Map<string, RowReader>>();
 
 /**
- * Makes this connection ask the server for the columns of a named statement only once. This is safe, because the
- * columns of a prepared statement never change: if a migration would change them, the server refuses to run the
- * statement. Do not use this for connections to a pooler, which may prepare the statement again on another server
- * connection.
+ * Makes this connection ask the server for the columns of a named statement only once. One answer is enough, because
+ * the columns of a prepared statement never change: if a migration would change them, the server refuses to run the
+ * statement. Do not call this function for connections to a pooler: a pooler may prepare the statement again on another
+ * server connection.
  */
 export function describeOnce(client: pg.ClientBase): void {
   rowReaders.set(connectionOf(client), new Map());
@@ -63,7 +63,7 @@ function isKnown(connection: Connection, { name = '', text }: Statement): boolea
 
 /**
  * A query that runs a named statement. `pg` sends a separate message to ask for the columns of every query. If the
- * columns are already known, this class leaves that message out and sends the others in one write.
+ * columns are already known, this class leaves that message out and sends the other messages in one write.
  */
 class NamedQuery extends BaseQuery {
   override submit(connection: Connection): Error | null {
@@ -146,8 +146,8 @@ function newNamedQuery({ name, text, values }: Statement): NamedQuery {
 }
 
 /**
- * Runs statements in order and returns their results. Sends them together if the connection knows all of them.
- * Otherwise sends them one by one. If one fails, the later ones do not run.
+ * Runs statements in order and returns their results. Sends the statements together if the connection knows all of
+ * them. Otherwise sends them one by one. If one fails, the later ones do not run.
  */
 export async function runInOrder(
   client: pg.ClientBase,

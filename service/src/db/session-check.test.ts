@@ -64,7 +64,7 @@ describe('behind a pooler in transaction mode', () => {
 });
 
 describe('a database on several hosts', () => {
-  /** Starts a host that forwards connections to the database until it is stopped. A standby accepts no writes. */
+  /** Starts a host that forwards connections to the database until the host is stopped. A standby accepts no writes. */
   async function startHost(role: 'primary' | 'standby' = 'primary') {
     const { host, port } = new pg.Client({ connectionString: database.url });
     const open = new Set<Socket>();

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely';
 
-/** The tables for participations, their settlement and events; see `tables.ts`. */
+/** The tables for participations, for their settlement and for events; see `tables.ts`. */
 export interface SettlementTables {
   events: Events;
   partner_sequences: PartnerSequences;

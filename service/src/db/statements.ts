@@ -18,7 +18,7 @@ const MAX_NAMED_LENGTH = 8_000;
 
 /**
  * The names of the statements, by text. Once there are `MAX_NAMED_STATEMENTS` names, a new generation starts without
- * names. A connection of an older generation is closed when it is released, which frees its plans.
+ * names. When a connection of an older generation is released, it is closed, so that its plans are freed.
  */
 type Statements = { names: Map<string, string>; generation: number };
 
@@ -117,7 +117,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
       const cause = failure;
       failure = null;
       if (isBroken && text === 'rollback') return NO_ROWS;
-      // If the transaction could not begin, the calls would take effect without it.
+      // If the transaction could not begin, the calls would take effect outside a transaction.
       if (cause !== null && calls.length > 0) throw cause;
       // If a call fails, PostgreSQL skips the rest of the text, including the commit, and the transaction is
       // rolled back.

@@ -7,8 +7,8 @@ import { wrapDriver } from './wrap-driver.ts';
 export type TransactionTags = { requestId: string; actor: { object: string; id: string } | null };
 
 /**
- * The statement that Kysely sends to begin a transaction. `statements.ts` intercepts it. In a tagged transaction, its
- * parameters are the tags.
+ * The statement that Kysely sends to begin a transaction. `statements.ts` intercepts this statement. In a tagged
+ * transaction, the parameters of the statement are the tags.
  */
 export const BEGIN = 'begin';
 
@@ -28,8 +28,8 @@ export function tagTransactions(dialect: Dialect, { requestId, actor }: Transact
 }
 
 /**
- * Returns the statements that begin a transaction with these tags. If they cannot be sent together with the first
- * statement of the transaction, they are joined into one text, so that the tags cost no extra round trip.
+ * Returns the statements that begin a transaction with these tags. If these statements cannot be sent together with the
+ * first statement of the transaction, they are joined into one text, so that the tags cost no extra round trip.
  */
 export function beginningOf(tags: readonly string[], isSentTogether: boolean): Statement[] {
   if (!isSentTogether) {

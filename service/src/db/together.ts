@@ -29,7 +29,7 @@ export async function runStep<T>(db: Kysely<Database>, { query, read }: Step<T>)
 /**
  * Runs steps in order in a transaction, in one round trip if possible. Each statement sees what the earlier ones have
  * locked and changed. If a statement fails, the later ones do not run. The results are read after all statements have
- * run, in the same order.
+ * run, in the order of the steps.
  */
 export async function runSteps<T extends Record<string, unknown>>(
   tx: Kysely<Database>,

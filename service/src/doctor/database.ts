@@ -103,7 +103,7 @@ async function findPending({ pool }: OpenPool): Promise<Finding> {
   const names = await pendingMigrations(pool);
   if (names.length === 0) return ok('migrations', 'up to date');
   const count = `${names.length} pending, starting with ${names[0]}`;
-  return warning('migrations', count, 'Run "causeway migrate", or start a node, which applies them.');
+  return warning('migrations', count, 'Run "causeway migrate", or start a node, which also migrates.');
 }
 
 /** Returns the checks that need a responding database. */

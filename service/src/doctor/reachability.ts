@@ -38,7 +38,7 @@ async function checkPublicUrl(publicUrl: string | null): Promise<Finding[]> {
   } catch (error) {
     const { cause = error } = error as { cause?: unknown };
     const remedy =
-      'Check DNS, the certificate and the proxy. This is expected before the first start, or if this machine cannot reach its own public address.';
+      'Check DNS, the certificate and the proxy. A failure is expected before the first start, or if this machine cannot reach its own public address.';
     return [warning(name, describeError(cause), remedy)];
   }
 }

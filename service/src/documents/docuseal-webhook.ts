@@ -59,7 +59,7 @@ export function readDocusealWebhook(
 
 /**
  * Checks whether a webhook is authentic. If `webhookSecrets` is not empty, requires a valid signature, and does not
- * accept `webhookHeader` instead, so that nobody can use it to bypass the signature. Otherwise requires
+ * accept `webhookHeader` instead, so that nobody can use that header to bypass the signature. Otherwise requires
  * `webhookHeader`.
  */
 function isAuthentic(

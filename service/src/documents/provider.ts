@@ -35,7 +35,7 @@ export type Signing = {
 export type FormValues = Record<string, string>;
 
 export type NewSigning = {
-  /** Our own id. If the response gets lost, it is used to find the submission. */
+  /** Our own id, used to find the submission if the response gets lost. */
   externalId: string;
   formType: FormType;
   email: string;

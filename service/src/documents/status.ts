@@ -23,7 +23,7 @@ export async function changeSubmission(
   return row;
 }
 
-/** Appends an event about a new or changed submission for every partner that may read it. */
+/** Appends an event about a new or changed submission for every partner that may read such events. */
 export async function reportSubmission(
   ctx: Context,
   tx: Db,

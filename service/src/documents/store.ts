@@ -71,7 +71,7 @@ export async function setPiiVersion(db: Db, id: string, pii_version: number): Pr
   await db.updateTable('document_submissions').set({ pii_version }).where('id', '=', id).execute();
 }
 
-/** Locks the submission until the transaction ends and returns its status. */
+/** Locks the submission until the transaction ends. Returns the submission's status. */
 export async function lockSubmission(tx: Db, id: string): Promise<SubmissionStatus | undefined> {
   const { rows } = await sql<{ status: SubmissionStatus }>`
     select status from document_submissions where id = ${id} for update`.execute(tx);
@@ -112,7 +112,7 @@ export async function advanceSubmission(
 
 /**
  * Finds the submission that a provider event is about, by the provider's id. If the row or the event has no such id,
- * finds it by our own id (`externalId`).
+ * finds the submission by our own id (`externalId`).
  */
 export async function findSubmissionOfEvent(
   db: Db,

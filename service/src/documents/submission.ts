@@ -138,7 +138,8 @@ async function resend(
       return await create(ctx, request, row);
     }
     if (!isOpen(current.status)) return current;
-    // The link is in the mailbox of a former address, whose reader must not see or sign the form. A new form replaces it.
+    // The link is in the mailbox of a former address. Whoever reads that mailbox must not see or sign the form, so a
+    // new form replaces it.
     if (current.email !== null && normalizeEmail(current.email) !== normalizeEmail(request.email))
       return { ...current, status: 'EXPIRED' };
     if (await ctx.documents.resend(current.submitterId, request.values)) {

@@ -38,8 +38,8 @@ export type CommitDecision =
 
 /**
  * Decides what happens to participations right before they are committed. A hold or a sanction freezes a participation.
- * A participation fails if the user no longer meets a requirement or no longer has a valid wallet proof. It does not
- * matter if the offer has ended, because the participation was accepted in time.
+ * A participation fails if the user no longer meets a requirement or no longer has a valid wallet proof. Whether the
+ * offer has ended does not matter, because the participation was accepted in time.
  */
 export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   const subjects = await Promise.all(rows.map((row) => findSubject(ctx, row)));
@@ -116,8 +116,8 @@ export class EligibilityChanged extends Error {
 
 /**
  * Checks again whether these participations may be committed. Call it in `tx`, the database transaction that stores the
- * signed on-chain transaction. Throws `EligibilityChanged` if one of them may not. Until `tx` ends, its locks block new
- * holds, updates from the identity provider, and other users' proofs of the same wallets.
+ * signed on-chain transaction. Throws `EligibilityChanged` if one of the participations may not. Until `tx` ends, its
+ * locks block new holds, updates from the identity provider, and other users' proofs of the same wallets.
  */
 export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow[]): Promise<void> {
   await lockRefunds(ctx, tx, rows);

@@ -23,7 +23,7 @@ const PASSED = {
 
 /**
  * Evaluates every check for one option, using only the facts in `situation`. The dry run and all gates call this pure
- * function. They differ only in which of its results they use (`purpose.ts`).
+ * function, and differ only in which of the results they use (`purpose.ts`).
  */
 export function decide(situation: Situation): Finding[] {
   const findings: Finding[] = [

@@ -26,8 +26,8 @@ export type GateInput = {
 
 /**
  * Evaluates all checks and returns the results for all options in one list. Use only the results of checks that
- * `CHECKS` lists for the purpose, as `refusalOf` does. The facts for other checks may not have been read, so their
- * results may be wrong.
+ * `CHECKS` lists for the purpose, as `refusalOf` does. The facts for other checks may not have been read, so the
+ * results of those checks may be wrong.
  */
 export async function decideFor(
   ctx: Context,

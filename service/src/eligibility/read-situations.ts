@@ -41,8 +41,8 @@ const MAX_WALLETS_ON_CHAIN = 20;
 
 /**
  * Reads the facts that decide which options the user may use. Reads the database in one round trip, and reads a chain
- * only if a check in `needed` requires it. If the chain does not respond, reports the fact as `unreachable` instead of
- * throwing.
+ * only if a check in `needed` requires facts from it. If the chain does not respond, reports such a fact as
+ * `unreachable` instead of throwing.
  */
 export async function readSituations(
   ctx: SituationContext,
@@ -208,8 +208,8 @@ async function isAllowed(
   wallet: Hex,
 ): Promise<boolean> {
   const chain = chains.evm(name);
-  // The first result may come from the cache. If it is negative, reads the chain itself, because the wallet may have
-  // been added to the allow-list since.
+  // The first result may come from the cache. If that result is negative, reads the chain itself, because the wallet
+  // may have been added to the allow-list since.
   return (await readAuthorized(chain, contract, wallet)) || readAuthorized(uncached(chain), contract, wallet);
 }
 

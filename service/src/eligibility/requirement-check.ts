@@ -45,7 +45,7 @@ type Messages = Record<Status | 'update', string>;
 
 /**
  * The messages for each requirement type. Built once at startup, because checking all options of an offer uses dozens
- * of them.
+ * of messages.
  */
 const MESSAGES = Object.fromEntries(REQUIREMENT_TYPES.map((type) => [type, messagesOf(type)])) as Record<
   RequirementType,

@@ -69,8 +69,8 @@ function add(gains: Gains, was: boolean, is: boolean): void {
 }
 
 /**
- * Returns what the user fails: the keys of rules and the codes of general checks. Must agree with `decide`: there too,
- * a requirement passes only if its status is `completed`. Does not call `decide`, because for a million users, building
+ * Returns what the user fails: the keys of rules and the codes of general checks. Must agree with `decide`: in both, a
+ * requirement passes only if its status is `completed`. Does not call `decide`, because for a million users, building
  * the messages would take most of the time.
  */
 function failedRules(

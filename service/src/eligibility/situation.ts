@@ -21,8 +21,9 @@ export type Situation = {
   wallet: { address: string; chain: string | null; isBound: boolean } | null;
   proof: 'proven' | 'not_proven' | 'unreachable';
   /**
-   * `none`: the contracts to check have no allow-list, or it was not read because the check is not needed. `missing`:
-   * the wallet is not on the list, but we can add it. `issuer`: it is not on the list, and only the issuer can add it.
+   * `none`: the contracts to check have no allow-list, or the list was not read because the check is not needed.
+   * `missing`: the wallet is not on the list, but we can add it. `issuer`: the wallet is not on the list, and only the
+   * issuer can add it.
    */
   allowList: 'none' | 'allowed' | 'missing' | 'issuer' | 'unreachable';
   /**

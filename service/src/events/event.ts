@@ -22,8 +22,8 @@ export type NewEvent = {
 };
 
 /**
- * The dependencies of `appendEvents`. A command has only the required ones: it handles no request, and it cannot signal
- * the nodes, so they find its events by polling.
+ * The dependencies of `appendEvents`. A command has only the required dependencies: it handles no request, and it
+ * cannot signal the nodes, so the nodes find the command's events by polling.
  */
 export type EventSource = Pick<Kernel, 'clock' | 'random'> &
   Partial<Pick<Kernel, 'eventsAppended' | 'metrics' | 'requestId' | 'requestPartnerId'>>;

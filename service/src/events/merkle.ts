@@ -16,7 +16,7 @@ export function hashNode(left: Buffer, right: Buffer): Buffer {
 
 /**
  * Returns the frontier of a tree with `size` leaves: the roots of the complete subtrees that make up the tree. These
- * are the only nodes needed to append leaves.
+ * roots are the only nodes needed to append leaves.
  */
 export function frontierOf(size: number): { level: number; index: number }[] {
   const nodes: { level: number; index: number }[] = [];

@@ -128,9 +128,9 @@ export async function listEvents(
 }
 
 /**
- * Reads the events of one partner after a position, oldest first. Streams use it to read past events. Sorts by
- * `sequence`, because the index on `user_id` includes `sequence` but not `position`. Within one partner, both give the
- * same order.
+ * Reads the events of one partner after a position, oldest first. Streams use this function to read past events. Sorts
+ * by `sequence`, because the index on `user_id` includes `sequence` but not `position`. Within one partner, both
+ * columns give the same order.
  */
 export async function readEventsAfter(
   db: Db,

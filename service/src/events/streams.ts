@@ -66,7 +66,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
   const counts = new Map<string, number>();
   /**
    * The position up to which the live streams have received all events. Not updated while no stream is open, so the
-   * next stream that opens reads it again. Null before the first stream opens.
+   * next stream that opens reads the position again. Null before the first stream opens.
    */
   let tail: bigint | null = null;
   /** The current run of the shared reader. */
@@ -89,7 +89,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
       if (stream.readable.readableLength > MAX_UNREAD_BYTES) end(stream, 'slow_reader');
     }
   };
-  /** Sends the events since `tail` to the live streams. Returns whether there are more. */
+  /** Sends the events since `tail` to the live streams. Returns whether there are more events. */
   const readTail = async (): Promise<boolean> => {
     if (streams.size === 0) return false;
     const upTo = await readLastPosition(ctx.db);
@@ -138,7 +138,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         stream.position = row.position;
       }
       // The stream must not become live while the shared reader is reading. That read may have started before this
-      // stream was opened, and may leave out the events of its partner.
+      // stream was opened, and may leave out the events of the stream's partner.
       if (rows.length === 0 && reading !== null) await reading;
       else if (rows.length === 0 && reached !== null && reached === tail && streams.has(stream)) {
         if (reached > stream.position) stream.position = reached;

@@ -80,7 +80,7 @@ export async function pruneNodes(db: Db): Promise<boolean> {
   return Number(numAffectedRows ?? 0n) === PRUNE_BATCH_SIZE;
 }
 
-/** Returns the partners that have events which are not in their tree yet. */
+/** Returns the partners with events that have not been added to the partner's tree yet. */
 export async function listPartnersToHash(db: Db): Promise<string[]> {
   const { rows } = await sql<{ partner_id: string }>`
     select s.partner_id from partner_sequences s left join event_trees t on t.partner_id = s.partner_id

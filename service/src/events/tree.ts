@@ -23,7 +23,8 @@ const INTERVAL_MS = 1_000;
 const BATCH_SIZE = 1_000;
 
 /**
- * Adds new events to the trees. Any number of service nodes may run it, because each tree is locked while it changes.
+ * Adds new events to the trees. Any number of service nodes may run this task, because each tree is locked while it
+ * changes.
  */
 export function startEventTrees(ctx: Pick<Context, 'db' | 'log'>): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'hashing events failed', async () => void (await extendTrees(ctx)));
@@ -84,7 +85,7 @@ function nodeMap(nodes: readonly { level: number; index: number; hash: Buffer }[
   };
 }
 
-/** Returns a proof that the event was logged, in the C2SP `tlog-proof` format. It can be verified offline. */
+/** Returns a proof that the event was logged, in the C2SP `tlog-proof` format. The proof can be verified offline. */
 export async function proveEvent(ctx: Context, caller: Caller, id: string): Promise<EventProof> {
   if (!isId(id)) throw new ApiError('not_found');
   await placeEvents(ctx.db);

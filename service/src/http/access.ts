@@ -69,7 +69,8 @@ export type Guard = {
   /**
    * Returns the caller that the access token belongs to, or null if the token is invalid. Returns synchronously if the
    * token is cached. Otherwise reads the database. The query waits in the lane (`OpenPool.laneOf`) of the network that
-   * the request comes from, because the partner is not known yet. Without `request`, it waits in the node's own lane.
+   * the request comes from, because the partner is not known yet. Without `request`, the query waits in the node's own
+   * lane.
    */
   check(token: string, request?: Pick<FastifyRequest, 'ip' | 'raw'>): Caller | null | Promise<Caller | null>;
   isCached(token: string): boolean;

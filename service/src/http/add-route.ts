@@ -27,8 +27,8 @@ const EMPTY_BODY = Buffer.alloc(0);
 type Next = (error?: Error) => void;
 
 /**
- * Registers a declared route with authentication, rate limits, validation, caching, logging and metrics. This is the
- * hot path: hooks are synchronous where possible and create no closures per request.
+ * Registers a declared route with authentication, rate limits, validation, caching, logging and metrics. The hooks run
+ * for every request, so they are synchronous where possible and create no closures per request.
  */
 export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void {
   const { method, path, access, forms, rawBody } = route;
@@ -72,8 +72,8 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
 }
 
 /**
- * Returns a serializer that caches the text of each reply object. Used only if the handler has returned synchronously:
- * it has then returned a cached object that never changes, so the text stays correct.
+ * Returns a serializer that caches the text of each reply object. Used only for objects that the handler has returned
+ * synchronously: such an object is cached and never changes, so the text stays correct.
  */
 function textCache() {
   const texts = new WeakMap<object, string>();
@@ -207,8 +207,8 @@ function takeLimits({ limiter, config }: Context, { key }: Caller, { limit }: Ro
 }
 
 /**
- * Returns the hook that runs just before a reply is sent. It sets the ETag. It also logs and measures the request, so
- * that no socket listeners are needed.
+ * Returns the hook that runs just before a reply is sent. The hook sets the ETag. It also logs and measures the
+ * request, so that no socket listeners are needed.
  */
 function finish(ctx: Context, route: Route) {
   const record = requestRecorder(ctx, route.method, route.path);

@@ -199,7 +199,7 @@ test('a node that was paused does not refuse requests that hardly wait', async (
   const { state, send } = testAdmission({ maxWaitMs: 4_000, onStart: () => block(2) });
   for (let n = 0; n < 15; n++) send(`a ${n}`);
   // Simulates a pause of the process. Without `MAX_SAMPLED_TURN_MS`, the node would now measure that it starts only a
-  // few requests per second, and refuse most of the next ones.
+  // few requests per second, and refuse most of the next requests.
   block(600);
   await nextTurn();
   for (let n = 15; n < 30; n++) send(`a ${n}`);

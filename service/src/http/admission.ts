@@ -2,8 +2,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 
 /**
  * How many requests one turn of the event loop may start, and how long it may take to start them. The node reads
- * database replies once per turn, and each request needs several. If a turn started every waiting request, running
- * requests would wait longer for their replies.
+ * database replies once per turn, and each request needs several replies. If a turn started every waiting request,
+ * running requests would wait longer for their replies.
  */
 const MAX_STARTS_PER_TURN = 16;
 const MAX_START_MS_PER_TURN = 1;
@@ -27,7 +27,7 @@ const PARTNER_STARTS = 3;
 const MAX_PARTNER_STARTS = 12;
 /**
  * If no partner has started a request for this long, callers without a known partner need not wait for the partners any
- * longer. The partners' statements may be stuck in the database, and that must not keep others from signing in.
+ * longer. The partners' statements may be stuck in the database, but other callers must still be able to sign in.
  */
 const MAX_PARTNER_PAUSE_MS = 20;
 const SAMPLE_INTERVAL_MS = 250;
@@ -37,9 +37,9 @@ const SAMPLE_INTERVAL_MS = 250;
  */
 const MAX_SAMPLED_TURN_MS = 50;
 /**
- * How long the limit on waiting requests applies after the rate was measured. It applies even if the queue becomes
- * empty for a moment. Otherwise a saturated node would queue every request until the next measurement and refuse most
- * of them late, which costs much more.
+ * How long the limit on waiting requests applies after the rate was measured. The limit applies even if the queue
+ * becomes empty for a moment. Otherwise a saturated node would queue every request until the next measurement and
+ * refuse most of them late, and a late refusal costs much more.
  */
 const RATE_TTL_MS = 1_000;
 const DATABASE_RETRY_MS = 1;
@@ -109,8 +109,8 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   let sampledMs = 0;
   let sampledAt = 0;
   /**
-   * The maximum number of waiting requests, calculated from the last complete sample. It applies until `limitedUntil`.
-   * After that time, and before the first sample, there is no maximum.
+   * The maximum number of waiting requests, calculated from the last complete sample. The maximum applies until
+   * `limitedUntil`. After that time, and before the first sample, there is no maximum.
    */
   let maxWaiting = 0;
   let limitedUntil = 0;

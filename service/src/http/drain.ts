@@ -94,7 +94,8 @@ export function prepareDrain(app: FastifyInstance, turnReadinessRed: () => void)
 /**
  * Accepts every waiting connection, then stops listening. When the listening socket closes, the operating system resets
  * connections that are still waiting. A proxy that has already sent a request on such a connection does not always
- * retry it. Until the socket is closed, holds back requests, because handling them would delay accepting connections.
+ * retry the request. Until the socket is closed, holds back requests, because handling them would delay accepting
+ * connections.
  */
 async function stopListening(server: Server): Promise<void> {
   const held: [IncomingMessage, ServerResponse][] = [];

@@ -24,8 +24,8 @@ export function forRequest(
 }
 
 /**
- * Returns the context for a visitor without a token. Its queries wait in the lane (`Kernel.laneOf`) of the visitor's
- * network, so that one network cannot delay pages for the others.
+ * Returns the context for a visitor without a token. The context's queries wait in the lane (`Kernel.laneOf`) of the
+ * visitor's network, so that one network cannot delay pages for other networks.
  */
 export function forNetwork(ctx: Context, request: FastifyRequest): Context {
   const { db, statements, tagged } = ctx.laneOf(clientNetwork(request));

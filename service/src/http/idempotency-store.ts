@@ -11,11 +11,11 @@ export type Claim = { id: Buffer; node: number };
 
 /**
  * Claims a key for a request. Returns false if the key is taken. Any request can claim a new or an expired key. Only a
- * retry can take over the key of an unfinished request, and only if the node that owns the key is gone or its lease on
- * the key has expired.
+ * retry can take over the key of an unfinished request, and only if the node that owns the key is gone or that node's
+ * lease on the key has expired.
  *
  * A retry is recognized by its body. `requestTags` are keyed hashes of the body, one for each configured secret. The
- * first is stored with the key. A request is a retry if any of its tags equals the stored one.
+ * first hash is stored with the key. A request is a retry if any of its hashes equals the stored hash.
  */
 export async function insertClaim(
   db: Db,

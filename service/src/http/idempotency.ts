@@ -20,8 +20,8 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
  * Runs `handle` for the first request with a key. Later requests with that key get the stored reply, or 409 while
  * `handle` is still running.
  *
- * `ctx.commitReply` stores the reply in the same transaction as the request's changes. If the node crashes, either both
- * are stored and a retry gets the reply, or neither is stored and a retry runs `handle` again.
+ * `ctx.commitReply` stores the reply in the same transaction as the request's changes. If the node crashes, either the
+ * reply and the changes are stored and a retry gets the reply, or nothing is stored and a retry runs `handle` again.
  */
 export async function runOnce(
   ctx: Context,
@@ -57,10 +57,11 @@ export async function runOnce(
 /**
  * Claims the key for this request. Returns null if the request now owns the key, otherwise the stored outcome of the
  * first request. Throws `idempotency_key_reused` if the first request had a different body, and
- * `idempotency_in_progress` if it has no outcome yet.
+ * `idempotency_in_progress` if the first request has no outcome yet.
  *
  * `requestTags` are keyed hashes of the body, one for each configured secret. The hash stored for the first request may
- * have been made with any of these secrets. If it equals one of `requestTags`, both requests have the same body.
+ * have been made with any of these secrets. If the stored hash equals one of `requestTags`, both requests have the same
+ * body.
  */
 async function claimKey(
   ctx: Context,

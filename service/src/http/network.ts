@@ -3,9 +3,9 @@ import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Returns the network that a request comes from, for example to apply rate limits. For IPv4, this is the address. For
- * IPv6, it is the /64 of the address, because internet providers assign at least a /64 to each customer. If
- * `X-Forwarded-For` does not contain an address, uses the peer's address.
+ * Returns the network that a request comes from, for example to apply rate limits. For IPv4, the network is the address
+ * itself. For IPv6, the network is the /64 of the address, because internet providers assign at least a /64 to each
+ * customer. If `X-Forwarded-For` does not contain an address, uses the peer's address.
  */
 export function clientNetwork({ ip, raw }: Pick<FastifyRequest, 'ip' | 'raw'>): string {
   // `isIPv4` accepts only one notation of each address, so the text can be used as it is.

@@ -17,7 +17,7 @@ type Schema = {
 
 /**
  * Example values by member name, for schemas without an example. All examples in the API reference use the same values,
- * so they are consistent with each other.
+ * so the examples are consistent with each other.
  */
 const BY_NAME: Record<string, unknown> = {
   id: '019a0b1c-2d3e-7f40-8a5b-6c7d8e9f0a1b',

@@ -4,7 +4,7 @@ type Json = Record<string, unknown>;
 export type Components = {
   /** Returns the schema for a request. Requests with unknown members are refused. */
   request(schema: unknown): unknown;
-  /** Returns the schema for a reply. It allows additional members, because later versions may add some. */
+  /** Returns the schema for a reply. The schema allows additional members, because later versions may add some. */
   reply(schema: unknown): unknown;
   schemas: Json;
 };

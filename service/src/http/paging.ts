@@ -88,7 +88,8 @@ function readCursor(sealing: Sealing, list: string, field: string, cursor: strin
   const bytes = Buffer.from(cursor, 'base64url');
   const body = bytes.subarray(TAG_BYTES).toString();
   const [inserted_at, id] = body.split('|');
-  // Base64 decoding ignores invalid characters, so this also checks that the cursor is the exact encoding of its bytes.
+  // Base64 decoding ignores invalid characters, so the first condition checks that the cursor is the exact encoding of
+  // `bytes`.
   const isGenuine =
     bytes.toString('base64url') === cursor &&
     sealing.verifyTag('cursor', `${list}|${body}`, bytes.subarray(0, TAG_BYTES));

@@ -95,7 +95,7 @@ test('a partner that waits for the database does not delay the statement of anot
       small.app.inject({ url: '/v1/things', headers: { authorization: `Bearer ${token}` } });
     await Promise.all([list(greedy), list(other)]);
     const waiting = Array.from({ length: 80 }, () => list(greedy));
-    // `inject` starts a request on the next tick, so wait for it.
+    // `inject` starts a request on the next tick, so wait for that tick.
     await new Promise(setImmediate);
     let statements = 0;
     small.ctx.pool.on('acquire', () => void statements++);

@@ -6,8 +6,8 @@ import { ApiError } from '../errors.ts';
  */
 export type PartnerBudgets = {
   /**
-   * Runs `work` immediately if the partner has budget left, otherwise queues it. Throws `rate_limited` if too many of
-   * the partner's requests are queued. Work that runs immediately and returns no promise costs no budget.
+   * Runs `work` immediately if the partner has budget left, otherwise queues `work`. Throws `rate_limited` if too many
+   * of the partner's requests are queued. Work that runs immediately and returns no promise costs no budget.
    */
   run<Input, Result>(
     partnerId: string,

@@ -14,8 +14,8 @@ type Window = { count: number; end: number };
 
 /**
  * Counts requests in this process. Keys are stored in two generations. Every minute, the older generation is dropped as
- * a whole, because all of its windows have ended. To limit memory, it is dropped earlier if the newer generation
- * reaches `maxKeys`. `now` is monotonic real time, independent of the application clock.
+ * a whole, because all of its windows have ended. To limit memory, the older generation is dropped earlier if the newer
+ * generation reaches `maxKeys`. `now` is monotonic real time, independent of the application clock.
  */
 export function memoryLimiter(now: () => number = () => performance.now(), maxKeys = 100_000): Limiter {
   let current = new Map<string, Window>();

@@ -10,8 +10,8 @@ const PAUSE_MS = 1_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;
 
 /**
- * Opens a rate limiter that counts requests in Redis, for several nodes behind one address. It also counts every
- * request in memory. While Redis does not respond, the in-memory count applies, so that there is always a limit.
+ * Opens a rate limiter that counts requests in Redis, for several nodes behind one address. The limiter also counts
+ * every request in memory. While Redis does not respond, the in-memory count applies, so that there is always a limit.
  */
 export function openRedisLimiter(
   url: string,

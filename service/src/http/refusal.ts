@@ -20,15 +20,15 @@ export type Refusal = {
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** Returns the caller's request id if it is safe to log, otherwise a new one. */
+/** Returns the caller's request id if that id is safe to log, otherwise a new id. */
 export function chooseRequestId(sent: string | undefined): string {
   return sent !== undefined && REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
 /**
- * Prepares the replies with which a saturated node refuses requests. They have the same error object, headers and log
- * line as other errors. Their constant parts are serialized only once, because a refusal must cost far less than a
- * normal reply.
+ * Prepares the replies with which a saturated node refuses requests. These replies have the same error object, headers
+ * and log line as other errors. Their constant parts are serialized only once, because a refusal must cost far less
+ * than a normal reply.
  */
 export function prepareRefusal(ctx: Context, keepAliveTimeoutMs: number): Refusal {
   const record = requestRecorder(ctx, '-', '-');

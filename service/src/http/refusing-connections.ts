@@ -12,16 +12,16 @@ type Connection = {
 };
 
 export type RefusingConnections = {
-  /** Call it for every request that the parser reads, before anything else. */
+  /** Must be called for every request that the parser reads, before anything else. */
   noticeRequest(request: IncomingMessage, response: ServerResponse): void;
-  /** Call it for every request that is refused after it was parsed. */
+  /** Must be called for every request that is refused after it was parsed. */
   noticeRefusal(request: IncomingMessage, response: ServerResponse): void;
 };
 
 /**
- * Refuses requests before Node parses them, because parsing is more than half of the cost of a refusal. Does this only
- * on connections on which a request has already been refused, and does not touch any others. `refuse` returns the text
- * of the reply, or null if the request must be parsed and handled.
+ * Refuses requests before Node parses them, because parsing is more than half of the cost of a refusal. Refuses
+ * requests this early only on connections on which a request has already been refused, and does not touch other
+ * connections. `refuse` returns the text of the reply, or null if the request must be parsed and handled.
  *
  * A chunk is answered here only if it is exactly one request, the parser is between two requests, and every earlier
  * reply has been sent. Otherwise the bytes of one request could be mistaken for another request, or replies could be
@@ -36,7 +36,7 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
     connections.set(socket, connection);
     socket.removeListener('data', parse as (chunk: Buffer) => void);
     socket.on('data', (chunk: Buffer) => {
-      // Once the socket is closed, Node may already use its parser for another connection.
+      // Once the socket is closed, Node may already use the socket's parser for another connection.
       if (!socket.writable) return;
       const request = readWholeRequest(chunk);
       // A client that sends but does not read must not fill our memory with replies.
@@ -69,11 +69,13 @@ export function watchRefusals(refuse: (request: WholeRequest) => string | null):
 
 /**
  * Returns whether the parser has read exactly the expected request. If the parser was still inside an earlier request
- * when the chunk arrived, it has read a different request, which starts later in the chunk. There are two cases:
+ * when the chunk arrived, the parser has read a different request, which starts later in the chunk. There are two
+ * cases:
  * - The different request starts before the body of the expected request. Then its method or its number of headers
  *   differs.
- * - It starts inside that body. Then it passes this check only if its content length is the same. In that case, its own
- *   body does not fit into the chunk, so the parser waits for more data, and the next chunk goes to the parser too.
+ * - The different request starts inside that body. Then it passes this check only if it has the same content length as
+ *   the expected request. In that case, the body of the different request does not fit into the chunk, so the parser
+ *   waits for more data, and the next chunk goes to the parser too.
  */
 function isSame({ method, url, headers, rawHeaders }: IncomingMessage, expected: WholeRequest): boolean {
   return (

@@ -40,7 +40,7 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
    */
   plainReply?: true;
   /**
-   * Replies with server-sent events. `handle` returns a stream of their text. The stream ends when the connection
+   * Replies with server-sent events. `handle` returns a stream of the events' text. The stream ends when the connection
    * closes.
    */
   stream?: true;
@@ -49,7 +49,7 @@ type Declaration<C, P extends TSchema, Q extends TSchema, B extends TSchema, R e
   /** A rate limit in addition to the caller's general rate limit. */
   limit?: LimitName;
   /**
-   * Set to `etag` for replies that are the same for all users of a partner. Without it, replies are `no-store`. If the
+   * Set to `etag` for replies that are the same for all users of a partner. If unset, replies are `no-store`. If the
    * handler returns synchronously, the returned object must be immutable, because its serialized text is cached.
    */
   cache?: 'etag';

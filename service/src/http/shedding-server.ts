@@ -13,9 +13,9 @@ declare module 'node:http' {
 }
 
 /**
- * Creates an HTTP server that refuses requests while the node is saturated. It refuses them before any other code sees
- * them, because a refusal must cost far less than a normal reply. It always answers health probes, because a busy node
- * that looks dead would be restarted.
+ * Creates an HTTP server that refuses requests while the node is saturated. The server refuses requests before any
+ * other code sees them, because a refusal must cost far less than a normal reply. It always answers health probes,
+ * because a busy node that looks dead would be restarted.
  */
 export function createSheddingServer(
   ctx: Context,

@@ -72,11 +72,13 @@ export type IdentityEvent = {
 export type IdentityProvider = {
   createToken(input: { userId: string; level: Level; email: string }): Promise<string>;
   findApplicant(userId: string): Promise<Applicant | null>;
-  /** Resets the applicant's current level. Returns false if the applicant's state does not allow it. */
+  /** Resets the applicant's current level. Returns false if the applicant's state does not allow a reset. */
   resetApplicant(applicantId: string): Promise<boolean>;
-  /** Makes `level` the applicant's current level. Returns false if the applicant's state does not allow it. */
+  /** Makes `level` the applicant's current level. Returns false if the applicant's state does not allow the move. */
   moveToLevel(applicantId: string, level: Level): Promise<boolean>;
-  /** Reads a webhook event; null if it has no effect. Throws `unauthorized` unless the provider signed these bytes. */
+  /**
+   * Reads a webhook event; null if the event has no effect. Throws `unauthorized` unless the provider signed `body`.
+   */
   readWebhook(headers: WebhookHeaders, body: Buffer): IdentityEvent | null;
   /** Whether we are connected to the provider's sandbox. If not, events from the sandbox are ignored. */
   isSandbox: boolean;

@@ -64,8 +64,8 @@ export async function checkNext(ctx: Context, userId: string | null = null): Pro
 }
 
 /**
- * Reads the applicant from the provider and stores its current state. Returns the seconds until the next check, or null
- * if the user was erased and must not be checked again.
+ * Reads the applicant from the provider and stores the applicant's current state. Returns the seconds until the next
+ * check, or null if the user was erased and must not be checked again.
  */
 async function refreshApplicant(ctx: Context, userId: string): Promise<number | null> {
   // Read the time before the request, so that events during the request count as newer.
@@ -95,7 +95,7 @@ async function applyApplicant(
     ctx.log.warn({ user_id: userId }, 'applicant does not match the user');
     return 24 * HOUR_S;
   }
-  // The provider has deleted the former applicant, and the event about it was lost or has not arrived yet.
+  // The provider has deleted the former applicant, and the event about the deletion was lost or has not arrived yet.
   if (stored.applicant_id !== null && stored.applicant_id !== applicant.id) {
     await resetReviews(tx, userId, asOf);
     await markPersonalDataStale(tx, userId, asOf);

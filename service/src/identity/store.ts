@@ -67,8 +67,8 @@ export async function expectApplicant(db: Db, userId: string): Promise<void> {
 }
 
 /**
- * Stores the review of one level as it was at `asOf`, unless a newer review is already stored. A new approval has no
- * person until `savePerson` stores one.
+ * Stores a level's review as of `asOf`, unless a newer review is already stored. A new approval has no person until
+ * `savePerson` stores one.
  */
 export async function saveReview(db: Db, userId: string, review: Review, asOf: string): Promise<void> {
   const { levelName, status, answer, rejectType, reviewedAt } = review;

@@ -84,8 +84,8 @@ export function toApplicant(applicant: SumsubApplicant): Applicant {
 }
 
 /**
- * Converts the provider's review. Returns null if its status is unknown. Uses the provider's answer only if the review
- * is completed. With any other status, the answer is left over from an earlier review.
+ * Converts the provider's review. Returns null if the review's status is unknown. Uses the provider's answer only if
+ * the review is completed. With any other status, the answer is left over from an earlier review.
  */
 export function toReview(
   levelName: string,

@@ -46,8 +46,8 @@ const EFFECTS = new Map<string, EventEffect>([
 ]);
 
 /**
- * Reads a signed event. Returns null for a type that has no effect, whatever its other fields are: the provider also
- * sends events that are not about applicants, and disables a webhook whose events are refused.
+ * Reads a signed event. Returns null for an event whose type has no effect, whatever the other fields contain: the
+ * provider also sends events that are not about applicants, and disables a webhook whose events are refused.
  */
 export function readSumsubWebhook(
   secrets: readonly string[],

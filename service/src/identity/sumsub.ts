@@ -12,13 +12,13 @@ import { readSumsubWebhook } from './sumsub-webhook.ts';
 export const UPSTREAM = 'identity';
 const TIMEOUT_MS = 8_000;
 /**
- * The lifetime of a token. We send it explicitly, because the vendor's documentation contradicts itself about
+ * The lifetime of a token. We send the lifetime explicitly, because the vendor's documentation contradicts itself about
  * the default.
  */
 const TOKEN_TTL_S = 600;
 /**
  * The maximum call rates of one node. The vendor allows 300 reads and 50 writes in 5 seconds for all nodes together, so
- * several busy nodes can exceed the vendor's limits. When a node gets a 429, `openUpstream` pauses its calls.
+ * several busy nodes can exceed the vendor's limits. When a node gets a 429, `openUpstream` pauses that node's calls.
  */
 const READ_RATE = { count: 200, windowMs: 5_000 };
 const WRITE_RATE = { count: 40, windowMs: 5_000 };
@@ -86,7 +86,7 @@ function createCall(settings: IdentitySettings, upstream: Upstream, timeoutMs: n
 
 /**
  * Returns the headers that sign a request. The timestamp uses real time, not the sandbox clock, because the provider
- * compares it with its own clock.
+ * compares the timestamp with its own clock.
  */
 function signedHeaders({ appToken, secret }: IdentitySettings, method: string, path: string, body?: string) {
   const seconds = Math.floor(realTime() / 1000);

@@ -42,8 +42,8 @@ async function assertNotFinallyRejected(db: Db, userId: string): Promise<void> {
 
 /**
  * Resets the applicant's review on one level. Reads the applicant's state from the provider rather than from our
- * records, so that a review in progress is never reset. The provider resets only the current level, so this first moves
- * the applicant to the requested level. The reviews on other levels stay as they are.
+ * records, so that a review in progress is never reset. The provider resets only the current level, so this function
+ * first moves the applicant to the requested level. The reviews on other levels stay as they are.
  */
 async function resetLevel(ctx: Context, userId: string, level: Level): Promise<void> {
   const applicant = await ctx.identity.findApplicant(userId);

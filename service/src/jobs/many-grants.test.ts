@@ -10,8 +10,8 @@ const GRANTS = Number(process.env.GRANTS ?? 10_000);
 let database: TestDatabase;
 let app: TestApp;
 /**
- * Unlike the service's connections, this one has no timeouts: only housekeeping has to stay within them, not the test
- * setup.
+ * Unlike the service's connections, this connection has no timeouts: only housekeeping has to stay within the timeouts,
+ * not the test setup.
  */
 let unlimited: pg.Client;
 beforeAll(async () => {
@@ -29,8 +29,8 @@ afterAll(async () => {
 /** The characters that ids consist of, in sort order. */
 const ALPHABET = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
 /**
- * Ids ascend, because inserting random ids is slow. They are spread over the alphabet like random ids,
- * because housekeeping relies on that.
+ * Ids ascend, because inserting random ids is slow. These ids are spread over the alphabet like random ids, because
+ * housekeeping relies on such a spread.
  */
 const ID = `(select string_agg(substr('${ALPHABET}', (floor(i::float8 / (${GRANTS} + 1) * 262144)::int >> shift) % 64 + 1, 1),
     '' order by shift desc) from unnest(array[0, 6, 12]) shift) || to_char(i, 'FM000000000')`;

@@ -3,7 +3,10 @@ import type { Kernel } from '../kernel.ts';
 import type { UpstreamFailure } from '../outbound/failure.ts';
 
 const STOP_TIMEOUT_MS = 2_000;
-/** The longest time that a failing provider can pause the whole worker: as long as its circuit breaker stays open. */
+/**
+ * The longest time that a failing provider can pause the whole worker. This equals the longest time that the provider's
+ * circuit breaker can stay open.
+ */
 const MAX_PAUSE_MS = 60_000;
 
 /** The outcome of one step: a row was processed, nothing was due, or the worker should pause for some milliseconds. */
@@ -21,7 +24,7 @@ export function stepAfterFailure(failure: UpstreamFailure | undefined): Step {
 
 export type QueueWork = {
   name: string;
-  /** The notification channel that wakes the worker; null if it only polls. */
+  /** The notification channel that wakes the worker; null if the worker only polls. */
   channel: string | null;
   /** How often the worker looks for due rows if no notification arrives. */
   intervalMs: number;

@@ -6,8 +6,8 @@ import { deleteMail, MAIL_CHANNEL } from './store.ts';
 
 const POLL_INTERVAL_MS = 15_000;
 /**
- * The maximum number of attempts. With the retry delays in `store.ts`, they take about a day. Later attempts would be
- * useless: links that confirm an address or reset a password are valid for a day at most.
+ * The maximum number of attempts. With the retry delays in `store.ts`, this many attempts take about a day. Later
+ * attempts would be useless: links that confirm an address or reset a password are valid for a day at most.
  */
 const MAX_ATTEMPTS = 28;
 

@@ -18,7 +18,7 @@ const EXPIRY_NOTICE_MS = 14 * DAY_MS;
  */
 const LINK_NOTICE_MS = 2 * DAY_MS;
 
-/** Reminds users of signing links, forms and accreditations that expire soon. Any number of nodes may run it. */
+/** Reminds users of signing links, forms and accreditations that expire soon. Any number of nodes may run this job. */
 export function startReminders(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'writing reminders failed', () => writeReminders(ctx));
 }

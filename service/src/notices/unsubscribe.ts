@@ -19,7 +19,7 @@ export function unsubscribeUrl(
   return `${baseUrl}/unsubscribe?token=${userId}.${topic}.${tag}`;
 }
 
-/** Returns the user and topic of an unsubscribe token, or null if we did not issue it. */
+/** Returns the user and topic of an unsubscribe token, or null if we did not issue the token. */
 export async function readUnsubscribeToken(
   { db, sealing }: Pick<Context, 'db' | 'sealing'>,
   token: string,

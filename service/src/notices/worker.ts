@@ -21,7 +21,7 @@ import { unsubscribeUrl } from './unsubscribe.ts';
 const INTERVAL_MS = 250;
 const BATCH_SIZE = 100;
 
-/** Turns notices into mails. Any number of nodes may run it. */
+/** Turns notices into mails. Any number of nodes may run this worker. */
 export function startNoticeWorker(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'sending notices failed', () => sendNotices(ctx));
 }

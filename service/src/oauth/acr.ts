@@ -7,8 +7,8 @@ const PHISHING_RESISTANT = 'phr';
 export const ACR_VALUES = [PHISHING_RESISTANT, MULTI_FACTOR] as const;
 
 /**
- * The `amr` values (RFC 8176) of each way to sign in. A passkey has `pop`, because it proves possession of a key. It
- * does not have `hwk`, because nothing proves that hardware protects the key: synced passkeys leave the device.
+ * The `amr` values (RFC 8176) of each way to sign in. A passkey has `pop`, because it proves possession of a key. A
+ * passkey does not have `hwk`, because nothing proves that hardware protects the key: synced passkeys leave the device.
  */
 export const AMR = {
   password: ['pwd'],
@@ -24,8 +24,9 @@ export function contextsOf(amr: readonly string[]): string[] {
 }
 
 /**
- * Returns the `acr` of an ID token: the first requested context that the authentication meets. If it meets none of the
- * requested contexts, returns the strongest context that it meets. Returns undefined if it meets no context at all.
+ * Returns the `acr` of an ID token: the first requested context that the authentication meets. If there is none,
+ * returns the strongest context that the authentication meets, or undefined if the authentication meets no context at
+ * all.
  */
 export function acrFor(amr: readonly string[], requested: readonly string[]): string | undefined {
   const met = contextsOf(amr);

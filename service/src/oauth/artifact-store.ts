@@ -3,7 +3,9 @@ import type { AdapterPayload } from 'oidc-provider';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 
-/** A new authorization code, refresh token, browser session or interaction, as `kind` says. They share one table. */
+/**
+ * A new authorization code, refresh token, browser session or interaction, as `kind` says. All kinds share one table.
+ */
 export type NewArtifact = {
   kind: string;
   hash: Buffer;
@@ -18,8 +20,8 @@ export type NewArtifact = {
 };
 
 /**
- * `consumed` is null while the artifact is valid. After that, it is the Unix time at which the artifact became invalid:
- * the time when it was consumed, plus the leeway.
+ * `consumed` is null while the artifact is valid. Afterwards, `consumed` is the Unix time at which the artifact became
+ * invalid: the time when the artifact was consumed, plus the leeway.
  */
 export type StoredArtifact = { payload: AdapterPayload; consumed: number | null };
 

@@ -6,8 +6,8 @@ import { matchesSecret } from '../secret-hash.ts';
 import type { ExtraMetadata } from './client.ts';
 
 /**
- * Makes oidc-provider compare client secrets by hash. Also makes it count token requests against the client's rate
- * limit, but only after the client has authenticated, so that nobody else can use up the limit.
+ * Makes oidc-provider compare client secrets by hash. Also makes oidc-provider count token requests against the
+ * client's rate limit, but only after the client has authenticated, so that nobody else can use up the limit.
  */
 export function authenticateByHash(
   { limiter, config }: Pick<Kernel, 'limiter' | 'config'>,

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { listEmailGrants } from './grant-store.ts';
 
-/** Returns, by user id, the email addresses of those users who let the partner see them. */
+/** Returns, by user id, the email addresses of those users who let the partner see their address. */
 export async function listGrantedEmails(
   { db }: Pick<Context, 'db'>,
   partnerId: string,

@@ -16,9 +16,9 @@ export type TokenGuard = Guard & {
    */
   applyNotification(message: string): void;
   /**
-   * Returns the token, or null if it is not valid. If the token is not cached, the query waits in the database lane
-   * (queue) of `network`, the IP network that the request comes from. Without `network`, it waits in the node's own
-   * lane.
+   * Returns the token, or null if it is not valid. If the token is not cached, the query for the token waits in the
+   * database lane (queue) of `network`, the IP network that the request comes from. Without `network`, the query waits
+   * in the node's own lane.
    */
   inspect(token: string, network?: string): VerifiedToken | null | Promise<VerifiedToken | null>;
   client(clientId: string): RegisteredClient | undefined | Promise<RegisteredClient | undefined>;

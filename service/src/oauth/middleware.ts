@@ -66,8 +66,8 @@ async function completeQuery(provider: Provider, query: Koa.Context['query']): P
 /**
  * Updates oidc-provider's session from the sign-in on the hosted pages. Ends the session if this browser has signed out
  * there or switched accounts. If the user has signed in again, the session gets the time and the methods of the newer
- * sign-in. Without this, a session that began with a passkey would still report a passkey after a later sign-in with a
- * password.
+ * sign-in. Without this update, a session that began with a passkey would still report a passkey after a later sign-in
+ * with a password.
  */
 async function syncSession(
   provider: Provider,

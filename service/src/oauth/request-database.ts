@@ -23,7 +23,7 @@ export type RequestDatabase = {
   clientReadAt(): string | null;
 };
 
-/** Keeps the request in async local storage, because oidc-provider does not pass it to the adapter. */
+/** Keeps the request in async local storage, because oidc-provider does not pass the request to the adapter. */
 export function createRequestDatabase({ db, laneOf }: Pick<Kernel, 'db' | 'laneOf'>): RequestDatabase {
   const requests = new AsyncLocalStorage<RunningRequest>();
   return {

@@ -6,9 +6,9 @@ import * as grants from './grant-store.ts';
 import { deleteToken } from './token-store.ts';
 
 /**
- * The databases in which revocations are stored, and the function that announces them. Database triggers notify every
- * node. `notify` also passes the same message directly to this node's guard, because this node must know about the
- * revocation before it replies.
+ * The databases in which revocations are stored, and the function that announces the revocations. Database triggers
+ * notify every node of a revocation. `notify` also passes the same message directly to this node's guard, because this
+ * node must know about the revocation before it replies.
  */
 export type Revoker = {
   /** Returns a database whose queries wait in the request's lane. */

@@ -29,7 +29,7 @@ export type OAuth = {
   /** The current oidc-provider instance; rotating the signing keys replaces it. */
   provider(): Provider;
   hooks: OAuthHooks;
-  /** Runs `work` for a request. If it creates or revokes grants, the audit log records the request. */
+  /** Runs `work` for a request. If `work` creates or revokes grants, the audit log records the request. */
   within: RequestDatabase['within'];
   /** Returns the interaction behind a page at `/interaction/{uid}`. Throws if this browser has none. */
   interaction(request: FastifyRequest): Promise<Interaction>;
@@ -42,7 +42,7 @@ export type OAuth = {
   findClient(clientId: string): Promise<RegisteredClient | undefined>;
   /**
    * Returns the user and the client of an ID token that we issued, even if the token has expired. Returns null if we
-   * did not issue it.
+   * did not issue the token.
    */
   verifyIdTokenHint(idToken: string): Promise<IdTokenHint | null>;
   /** Lists the apps that the user has connected. */

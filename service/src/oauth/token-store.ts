@@ -77,7 +77,7 @@ export type ActiveToken = {
  * A scope counts as lost if it was removed after the token was issued. The time of issue is the earlier of `issued_at`
  * and `inserted_at`, because either can be too late:
  * - `issued_at` comes from a node's clock, which may be ahead.
- * - `inserted_at` contains the time of the migration that added the column, if the token is older than that.
+ * - `inserted_at` contains the time of the migration that added the column, if the token is older than the column.
  */
 const FIND_ACTIVE_TOKEN = {
   name: 'oauth_token_check',

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => one.close());
 
-/** Returns every row of every offer table, with the transaction that wrote it. */
+/** Returns every row of every offer table, with the transaction that wrote the row. */
 async function snapshot(): Promise<string> {
   const tables = [
     'assets',

@@ -81,7 +81,7 @@ function checkOptions({ type, options, contracts }: OfferFile, report: Report): 
 
 /**
  * Reports documents whose details differ between options. One acknowledgement of a document counts for all options, so
- * its details must be the same in all of them.
+ * the document's details must be the same in all options.
  */
 function checkDocuments(options: OfferFile['options'], report: Report): void {
   const texts = new Map<string, string>();

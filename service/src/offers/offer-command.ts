@@ -136,7 +136,7 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
   console.log(`${plural(count, 'participation')} of ${slug} can be refunded`);
   if (blocked > 0)
     console.log(
-      `${plural(blocked, 'more participation')} cannot, because of freezes or holds; release those first`,
+      `${plural(blocked, 'more participation')} cannot be refunded until the freezes and holds are released`,
     );
   const operator = { name: userInfo().username, limitUsd: ctx.config.refundDailyLimitUsd };
   if (count + held.length === 0) return;

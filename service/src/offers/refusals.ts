@@ -4,8 +4,8 @@ import type { DocumentText, OfferReferences } from './references-store.ts';
 import type { StoredOffer } from './stored-offer.ts';
 
 /**
- * The table of bound wallets. Unlike payments, bindings stay valid when the offer's contracts change, so they do not
- * block the change.
+ * The table of bound wallets. Unlike payments, bindings stay valid when the offer's contracts change, so bindings do
+ * not block such a change.
  */
 const BINDINGS = 'option_addresses';
 
@@ -57,8 +57,8 @@ export function findRefusals(
 }
 
 /**
- * Checks whether a document was changed without a new version. Compares it with all known texts of the same version:
- * those in the stored offer, and those that users have acknowledged. Returns the parts that differ.
+ * Checks whether a document was changed without a new version. Compares the document with all known texts of the same
+ * version: those in the stored offer, and those that users have acknowledged. Returns the parts that differ.
  */
 function findRewritten(known: readonly DocumentText[], text: DocumentText): ('sha256' | 'url')[] {
   const same = known.filter(

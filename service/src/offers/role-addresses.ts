@@ -18,12 +18,12 @@ type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
 const NAMED = /^(?:(commit|refund|quote|supplier)=)?(0x[0-9a-fA-F]{40})$/;
 
 /**
- * Finds, for each role, the address that must have this role on the contracts. On EVM chains, it is the first of these
- * that is known:
+ * Finds, for each role, the address that must have this role on the contracts. On EVM chains, this address is the first
+ * of these that is known:
  * - the address in `named` (`[ROLE=]ADDRESS`)
  * - the address of the configured key
- * - except for `supplier`, the operator address that the nodes of this database have used. If they have used several,
- *   throws if `named` is empty; otherwise the address is unknown.
+ * - except for `supplier`, the operator address that the nodes of this database have used. If the nodes have used
+ *   several, throws if `named` is empty; otherwise the address is unknown.
  * - in the sandbox, the address of the sandbox key
  *
  * Also works if no private key is configured.

@@ -297,7 +297,7 @@ describe('the offer cache', () => {
         one.ctx.db,
       );
       await lost;
-      // Disable the trigger, so that no notification arrives, as if it had been sent while the node was not listening.
+      // Disable the trigger, so that no notification arrives, as if one had been sent while the node was not listening.
       await sql`alter table offers disable trigger all`.execute(one.ctx.db);
       await sql`update offers set tagline = 'not notified' where slug = 'shared'`.execute(one.ctx.db);
       await sql`alter table offers enable trigger all`.execute(one.ctx.db);

@@ -42,7 +42,7 @@ export const OfferOption = Closed(
 );
 export type OfferOption = Static<typeof OfferOption>;
 
-/** The data that an offer card shows. With it, a list of offers can show its cards without further requests. */
+/** The data that an offer card shows. With this data, a list of offers can show its cards without further requests. */
 export const OfferCard = Closed(
   {
     name: Type.String(),

@@ -5,7 +5,7 @@ import { writeOutput } from './write-output.ts';
 
 export const ERRORS_HELP: CommandHelp = {
   usage: ['errors [--write FILE]'],
-  description: 'Prints the catalogue of API errors as Markdown. docs/errors.md is generated from it.',
+  description: 'Prints the catalogue of API errors as Markdown. docs/errors.md contains this output.',
   options: { '--write FILE': 'Write to FILE instead of standard output.' },
   examples: { 'errors --write docs/errors.md': 'Regenerate the error catalogue' },
 };

@@ -11,7 +11,7 @@ export const INIT_HELP: CommandHelp = {
   description:
     'Writes an environment file for production (default: causeway.env) that only its owner can read, with a new CAUSEWAY_SECRET and a new operator key. Replace every CHANGE_ME in it with your own value: no process starts while one is left. Never overwrites an existing file, which may hold the only copy of a secret.',
   options: {
-    '--example': 'Print the same file without secrets. deploy/env.example is generated from it.',
+    '--example': 'Print the same file without secrets. deploy/env.example contains this output.',
     '--write FILE': 'Write the example to FILE instead of standard output.',
   },
   examples: {

@@ -8,7 +8,7 @@ export type PartState = 'ok' | 'unavailable';
 /** The state that `/health/ready` reports: each dependency's state, and whether this node can answer requests. */
 export type Readiness = {
   read(): Promise<{ isReady: boolean; parts: Record<string, PartState> }>;
-  /** Reports this node as not ready until the process ends, so that load balancers send it no new requests. */
+  /** Reports this node as not ready until the process ends, so that load balancers stop sending requests. */
   drain(): void;
   isDraining(): boolean;
   /** Call this when the database has refused a write because its disk is full. */

@@ -50,14 +50,15 @@ export async function runCommand<T>(config: Config, work: (ctx: CommandContext) 
 async function assertMigrated(pool: pg.Pool, { databaseUrl }: Config): Promise<void> {
   const { length } = await pendingMigrations(pool);
   if (length === 0) return;
-  const remedy = databaseUrl === null ? 'restart the service, which applies them' : 'run "causeway migrate"';
+  const remedy = databaseUrl === null ? 'restart the service to migrate' : 'run "causeway migrate"';
   throw new ConfigError([`DATABASE_URL: the database lacks ${plural(length, 'migration')}; ${remedy}`]);
 }
 
 /**
  * Creates a `Sealing`, which encrypts data and makes keyed hashes with the command's secrets. First compares these
- * secrets with those that the nodes use, and throws if they have none in common. Many commands need no secret. So in
- * the following cases, the returned `Sealing` throws only when the command calls one of its methods:
+ * secrets with those that the nodes use, and throws if the command and the nodes have no secret in common. Many
+ * commands need no secret. So in the following cases, the returned `Sealing` throws only when the command calls one of
+ * its methods:
  * - The command has no secret.
  * - The command lacks a secret that is in use.
  * - No node uses the command's first secret yet.

@@ -5,7 +5,7 @@ import { writeOutput } from './write-output.ts';
 
 export const SETTINGS_HELP: CommandHelp = {
   usage: ['settings [--write FILE]'],
-  description: 'Prints a reference of all settings as Markdown. docs/configuration.md is generated from it.',
+  description: 'Prints a reference of all settings as Markdown. docs/configuration.md contains this output.',
   options: { '--write FILE': 'Write to FILE instead of standard output.' },
   examples: { 'settings --write docs/configuration.md': 'Regenerate the configuration reference' },
 };

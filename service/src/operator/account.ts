@@ -8,7 +8,7 @@ import type { Signer } from './signer.ts';
 /** A key's address on one chain: enough to read the key's transactions, but not to sign. */
 export type ReadOnlyAccount = { db: Db; chain: EvmChain; signer: Pick<Signer, 'address'> };
 
-/** The operator's key on one chain, with everything needed to send from it. */
+/** The operator's key on one chain, with everything needed to send transactions with the key. */
 export type OperatorAccount = {
   db: Db;
   log: Log;

@@ -5,10 +5,11 @@ import type { TransactionKind } from './transaction.ts';
 
 /**
  * Records a final transaction that was signed with our key but is missing from this database. Takes the key's lease
- * from the node that holds it, so that the node cannot send a transaction that it has already signed.
+ * from its holder, so that the holder cannot send a transaction that it has already signed.
  *
- * If we have an open transaction with the same nonce, it can no longer be mined: marks it as displaced and returns it.
- * Otherwise returns null. Throws if this database says that another transaction with this nonce was mined.
+ * If we have an open transaction with the same nonce, our transaction can no longer be mined: marks our transaction as
+ * displaced and returns it. Otherwise returns null. Throws if this database says that another transaction with this
+ * nonce was mined.
  */
 export async function adoptMined(
   tx: Db,

@@ -5,8 +5,8 @@ import type { ReceiptTransaction } from './receipt-transaction.ts';
 
 /**
  * Records a Solana transaction that was sent with another key, or by a service with another database. The caller must
- * have found its finalized receipt account, which proves that the transaction succeeded. Returns the id of the recorded
- * transaction.
+ * have found the transaction's finalized receipt account, which proves that the transaction succeeded. Returns the id
+ * of the recorded transaction.
  */
 export function adoptReceipt(
   tx: Db,
@@ -17,7 +17,8 @@ export function adoptReceipt(
 }
 
 /**
- * Records a Solana transaction that paid a refund by hand. It has created no receipt, so the receipt counts as closed.
+ * Records a Solana transaction that paid a refund by hand. The transaction created no receipt, so the recorded receipt
+ * counts as closed.
  */
 export function adoptPaidRefund(
   tx: Db,

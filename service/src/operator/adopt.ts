@@ -21,12 +21,12 @@ export class NotDeepEnough extends Error {
 
 /**
  * Continues from the chain's nonce after the key was used elsewhere. Returns the next nonce. If a foreign transaction
- * has taken the nonce of one of our transactions, calls `release` for ours, so that its work can be sent again. Throws
- * `NotDeepEnough` in two cases:
+ * has taken the nonce of one of our transactions, calls `release` for our transaction, so that its work can be sent
+ * again. Throws `NotDeepEnough` in two cases:
  * - A foreign transaction is in a block after `comparedBlock`, the last block whose events were compared with the
- *   database. It may have settled participations that we would settle again.
- * - A foreign transaction has taken one of our nonces, but a reorganization could still undo it. Then our old
- *   transaction and its replacement could both be mined.
+ *   database. The foreign transaction may have settled participations that we would settle again.
+ * - A foreign transaction has taken one of our nonces, but a reorganization could still undo the foreign transaction.
+ *   Then our old transaction and its replacement could both be mined.
  */
 export async function adoptChainNonce(
   account: ReadOnlyAccount,

@@ -36,7 +36,7 @@ export type OutcomeHandlers = {
    * signed bytes.
    */
   mayResign(tx: Db, transaction: OpenTransaction): Promise<boolean>;
-  /** Returns whether this receipt is reliable enough to record its outcome. */
+  /** Returns whether this receipt is reliable enough to record the transaction's outcome. */
   isReliable(transaction: OpenTransaction, receipt: Receipt): Promise<boolean>;
 };
 

@@ -13,7 +13,7 @@ export function listForeignTransactions(db: Db, chain: string): Promise<ForeignT
 
 /**
  * Marks the foreign transactions as adopted, and returns them. Settlement then continues with the participations that
- * they refer to. It pays a participation unless its receipt shows that it was paid.
+ * these transactions refer to, and pays each participation unless a receipt shows that the participation was paid.
  */
 export function adoptForeignTransactions(db: Db, chain: string): Promise<ForeignTransaction[]> {
   return markAdopted(db, chain);

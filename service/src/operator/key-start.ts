@@ -8,8 +8,9 @@ import type { SolanaAccount } from './solana-account.ts';
 /** The number of blocks after which a signed transaction has certainly expired. */
 const EXPIRY_BLOCKS = 300n;
 /**
- * How many blocks a key can be idle and still sign again without waiting. This is safe, because any other key has to
- * wait longer than this before it signs in the same role. That includes keys that are missing from this database.
+ * How many blocks a key can be idle and still sign again without waiting. This limit is safe, because any other key,
+ * even a key that is missing from this database, has to wait for more blocks than this before it signs in the same
+ * role.
  */
 const GRACE_BLOCKS = 150n;
 const HEARTBEAT_INTERVAL_MS = 15_000;

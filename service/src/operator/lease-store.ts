@@ -106,8 +106,8 @@ export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigi
 
 /**
  * Takes the lease from its holder and raises the next nonce to at least `nonce`. Forgets the highest transaction count
- * that RPC nodes have reported, unless it is above the new next nonce. A higher count means that more transactions are
- * missing from this database.
+ * that RPC nodes have reported, unless that count is above the new next nonce. A higher count means that more
+ * transactions are missing from this database.
  */
 export async function advanceKey(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<void> {
   await sql`

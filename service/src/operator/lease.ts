@@ -37,7 +37,7 @@ export async function takeLease(db: Db, wanted: KeyId & { node: number }): Promi
 }
 
 /**
- * Locks the lease until the database transaction ends. Throws `LeaseLost` if this node no longer holds it. Every
+ * Locks the lease until the database transaction ends. Throws `LeaseLost` if this node no longer holds the lease. Every
  * database transaction in which a settlement worker writes must start with this call.
  */
 export async function holdLease(tx: Db, lease: Lease): Promise<void> {

@@ -18,9 +18,10 @@ export type NonceSuspicion = { since: number | null };
  * only the nonces of our empty transactions.
  *
  * Also fills gaps. There is a gap if we have used higher nonces, but have no live transaction at the chain's next
- * nonce. This happens if a reorganization removes a foreign transaction. Our later transactions can be mined only once
- * the gap is closed: by an empty transaction of ours, or because the foreign transaction is mined again. If the foreign
- * transaction had displaced a transaction of ours that was not empty, throws `Blocked` instead of filling the gap.
+ * nonce. Such a gap appears if a reorganization removes a foreign transaction. Our later transactions can be mined only
+ * once the gap is closed: by an empty transaction of ours, or because the foreign transaction is mined again. If the
+ * foreign transaction had displaced a transaction of ours that was not empty, throws `Blocked` instead of filling the
+ * gap.
  */
 export async function checkNonces(
   account: OperatorAccount,

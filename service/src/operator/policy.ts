@@ -40,7 +40,7 @@ export function policyOf<P extends ChainPolicy | undefined>(policy: P, role: Key
 }
 
 /**
- * Returns a signer that enforces the key's rules, whatever the rest of the service requests. It signs only:
+ * Returns a signer that enforces the key's rules, whatever the rest of the service requests. The signer signs only:
  * - calls without value to listed contracts, if the function belongs to one of the key's roles
  * - empty transfers to the key itself
  * - the typed data that `typed-data-policy.ts` allows

@@ -77,8 +77,8 @@ export async function rebroadcast(
 }
 
 /**
- * Carries out an operator's request. If this is not possible now, for example because of the fee caps, drops the
- * request and records the reason. A request that stayed open would fail in every round and block the key.
+ * Carries out an operator's request. If the request cannot be carried out now, for example because of the fee caps,
+ * drops the request and records the reason. A request that stayed open would fail in every round and block the key.
  */
 async function fulfil(
   account: OperatorAccount,

@@ -7,8 +7,8 @@ export type ClosableReceipt = { id: string; receipt: string };
 /**
  * Returns the receipts that can be closed, ordered by transaction id. These conditions must be met:
  * - The receipt's transaction is final.
- * - All its attempts were signed more than `days` days ago and have expired by block height `height`.
- * - None of its participations is still `submitted` or `remit_submitted`.
+ * - All attempts of that transaction were signed more than `days` days ago and have expired by block height `height`.
+ * - None of that transaction's participations is still `submitted` or `remit_submitted`.
  */
 export async function listClosable(
   db: Db,

@@ -83,7 +83,10 @@ async function sortReceipts(
   return { open, kept, gone };
 }
 
-/** Closes a batch of receipts and waits until they are gone. Returns how many were kept; see `Closing`. */
+/**
+ * Closes a batch of receipts and waits until the closed receipts are gone. Returns how many receipts were kept; see
+ * `Closing`.
+ */
 async function closeBatch(parts: CloseParts, batch: readonly ClosableReceipt[]): Promise<number> {
   const { db, chain, signer } = parts;
   for (let lastValidHeight: bigint | null = null; ; await sleep(POLL_INTERVAL_MS)) {
@@ -103,7 +106,7 @@ async function closeBatch(parts: CloseParts, batch: readonly ClosableReceipt[]):
   }
 }
 
-/** Sends a transaction that closes the receipts. Returns the last block height at which it can land. */
+/** Sends a transaction that closes the receipts. Returns the last block height at which the transaction can land. */
 async function sendClose(
   { chain, signer }: CloseParts,
   receipts: readonly string[],

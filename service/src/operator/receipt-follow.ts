@@ -44,8 +44,8 @@ export type ReceiptTimings = {
 
 /**
  * Advances every open transaction by one step. Only finalized accounts decide the outcome. If the receipt account
- * exists, an attempt has landed. If it does not exist once every attempt has expired, no attempt can ever land.
- * Transaction statuses never decide the outcome; they only avoid needless resends.
+ * exists, an attempt has landed. If the account does not exist once every attempt has expired, no attempt can ever
+ * land. Transaction statuses never decide the outcome; they only avoid needless resends.
  */
 export async function followReceipts(
   account: SolanaAccount,

@@ -41,7 +41,7 @@ const MAX_FEE = 50_000_000n;
 
 /**
  * Throws `SigningRefused` unless the message settles the plan and does nothing else. Parses the bytes to be signed, so
- * it does not rely on the code that built them.
+ * the check does not rely on the code that built them.
  * - In a commit, tokens may go only to the vault; in a refund, only to the wallet's associated account.
  * - The receipt must belong to the operator.
  * - Lamports may pay only for fees and for the receipt's rent, each up to a limit. A refund may also pay the rent of

@@ -37,7 +37,7 @@ export class SimulationFailed extends Error {
   }
 }
 
-/** A settlement, and the vault recorded when its participation was accepted. */
+/** A settlement, and the vault that was recorded when the participation was accepted. */
 export type ReceiptOrder = { plan: ReceiptPlan; vault: string };
 
 /**
@@ -146,8 +146,8 @@ function readReceiptRent({ chain }: SolanaAccount): Promise<bigint> {
 
 /**
  * Returns the 75th percentile of the prices that recent transactions paid to write to the vault, but at most the cap.
- * Ignores the prices of writing to users' accounts, because users could drive them up. Anybody can drive up the vault's
- * price too, so a price above the cap is reported but does not block settlement.
+ * Ignores the prices of writing to users' accounts, because users could drive those prices up. Anybody can drive up the
+ * vault's price too, so a price above the cap is reported but does not block settlement.
  */
 async function proposePrice(account: SolanaAccount, vault: string): Promise<bigint> {
   const { chain, maxPrice } = account;

@@ -47,8 +47,8 @@ export async function insertReceiptAttempt(
 }
 
 /**
- * Stores a finalized transaction that was sent with another key, or by a service with another database. Only its
- * receipt is known.
+ * Stores a finalized transaction that was sent with another key, or by a service with another database. Only the
+ * receipt of the transaction is known.
  */
 export async function insertLandedReceipt(
   tx: Db,

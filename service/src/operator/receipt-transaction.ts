@@ -1,4 +1,4 @@
-/** A signed version of a transaction. It can land until the block height exceeds `lastValidHeight`. */
+/** A signed version of a transaction. This version can land until the block height exceeds `lastValidHeight`. */
 export type ReceiptAttempt = {
   /** In base58. */
   signature: string;

@@ -26,12 +26,12 @@ export const SANDBOX_KEY_LABELS = [
 
 export type SandboxKeyLabel = (typeof SANDBOX_KEY_LABELS)[number];
 
-/** Derives a sandbox key from its label. Anyone can do the same, so these keys must never hold real value. */
+/** Derives a sandbox key from its label. Anyone can derive the sandbox keys, so they must never hold real value. */
 export function deriveSandboxKey(label: SandboxKeyLabel): Hex {
   return keccak256(toHex(`causeway sandbox key: ${label}`));
 }
 
-/** Returns whether this is a sandbox key. The production profile refuses to start with one. */
+/** Returns whether `privateKey` is a sandbox key. The production profile refuses to start with a sandbox key. */
 export function isSandboxKey(privateKey: string): boolean {
   const normalised = privateKey.toLowerCase().replace(/^0x/, '');
   return SANDBOX_KEY_LABELS.some((label) => deriveSandboxKey(label).slice(2) === normalised);

@@ -15,9 +15,9 @@ import type { OperatorCall, SignedCall } from './transaction.ts';
 import { assertNonceUnused } from './unknown-transactions.ts';
 
 /**
- * Signs a call with the next nonce, stores it together with what `apply` writes, and only then sends it. If the process
- * crashes before the database commit, nothing was stored or sent. If it crashes later, the node that holds the lease
- * sends the stored bytes (`followTransactions`).
+ * Signs a call with the next nonce, stores the signed transaction together with what `apply` writes, and only then
+ * sends it. If the process crashes before the database commit, nothing was stored or sent. If it crashes later, the
+ * node that holds the lease sends the stored bytes (`followTransactions`).
  */
 export async function sendCall(
   account: OperatorAccount,
@@ -93,8 +93,8 @@ export type Refusal = { rejection: Rejection; message: string };
 
 /**
  * Sends a stored transaction to every endpoint; safe to repeat. Returns null if a node has accepted the transaction or
- * already knows it, or if its nonce has been used. Otherwise returns why it was rejected, so that the caller or the
- * next round can decide what to do. Throws `Blocked` for insufficient funds.
+ * already knows it, or if its nonce has been used. Otherwise returns why the transaction was rejected, so that the
+ * caller or the next round can decide what to do. Throws `Blocked` for insufficient funds.
  */
 export async function broadcast({ chain, db, log }: OperatorAccount, raw: Hex): Promise<Refusal | null> {
   const hash = keccak256(raw);

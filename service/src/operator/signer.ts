@@ -13,7 +13,8 @@ import { signHash } from '../chain/evm/secp256k1.ts';
 /**
  * A key that signs for the service, held locally or in KMS. It signs only transactions and typed data. It never signs a
  * bare hash, because a hash does not show what is being signed. A signature of typed data is never valid for a
- * transaction, because their hashes always differ. A signature has 65 bytes: r, low s, and v of 27 or 28.
+ * transaction, because the hashes of typed data and of transactions always differ. A signature has 65 bytes: r, low s,
+ * and v of 27 or 28.
  */
 export type Signer = {
   /** Lower case. */
@@ -28,7 +29,10 @@ export type Signer = {
   signPermission(domain: Domain, permission: Permission): Promise<Hex>;
 };
 
-/** The EIP-712 separators of swap domains. `readDomain` returns the same object every time, so it is hashed only once. */
+/**
+ * The EIP-712 separators of swap domains. For each contract, `readDomain` returns the same object every time, so each
+ * domain is hashed only once.
+ */
 const separators = new WeakMap<Domain, Hex>();
 
 function knownSeparatorOf(domain: Domain): Hex {

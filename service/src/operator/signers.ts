@@ -10,7 +10,7 @@ import { KEY_ROLES, type KeyRole, SENDING_ROLES, type SendingRole } from './role
 import type { Signer } from './signer.ts';
 import { openSpendLedger } from './spend-ledger.ts';
 
-/** Returns the signer of a role on an EVM chain, or null if this process has no key for it. */
+/** Returns the signer of a role on an EVM chain, or null if this process has no key for that role on that chain. */
 export type SignerOf = (role: KeyRole, chain: string) => Signer | null;
 
 /** A retired key, and the roles in which it may still sign replacements of its own transactions. */

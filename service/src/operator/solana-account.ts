@@ -7,7 +7,7 @@ import type { KeyId } from './account.ts';
 import type { SendingRole } from './role.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 
-/** The operator's key on a Solana cluster, with everything needed to send from it. */
+/** The operator's key on a Solana cluster, with everything needed to send transactions with the key. */
 export type SolanaAccount = {
   db: Db;
   log: Log;

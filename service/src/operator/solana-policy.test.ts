@@ -268,7 +268,7 @@ describe.each([
     await expect(refunds.sign(...refunds.create('b'), refunds.commit())).rejects.toThrow(
       'it is not the commit key',
     );
-    // A key cannot make the other role's transfer by combining it with a receipt of its own role.
+    // A key cannot make the other role's transfer by combining that transfer with a receipt of the key's own role.
     await expect(commits.sign(...commits.create('c'), commits.createOwn, commits.refund())).rejects.toThrow(
       'a commit must not create a token account for a wallet',
     );

@@ -33,8 +33,8 @@ export type SolanaRules = {
 };
 
 /**
- * The parts of a message that the rules check. `all` contains all its instructions, and `moves` only those that
- * transfer tokens. `created` contains the accounts that the message allocates for the operator: the keys are their
+ * The parts of a message that the rules check. `all` contains all instructions of the message, and `moves` only those
+ * that transfer tokens. `created` contains the accounts that the message allocates for the operator: the keys are their
  * addresses, the values their seeds.
  */
 type Message = {
@@ -172,7 +172,7 @@ function roleOf(seed: string): SendingRole {
 
 /**
  * A refund must pay a wallet's associated token account. It must contain the instruction that creates this account,
- * because only that instruction names the wallet. A commit must not contain it.
+ * because only that instruction names the wallet. A commit must not contain that instruction.
  */
 function assertDirection(role: SendingRole, move: WireInstruction, all: WireInstruction[]): void {
   const [, mint = '', to = ''] = move.accounts;

@@ -12,7 +12,9 @@ import { assertSolanaPolicy, type SolanaRules } from './solana-policy.ts';
 import { openSolanaKey, type SolanaSigner } from './solana-signer.ts';
 import { openSpendLedger } from './spend-ledger.ts';
 
-/** Returns the signer of a role on a Solana cluster, or null if this process has no key for it. */
+/**
+ * Returns the signer of a role on a Solana cluster, or null if this process has no key for that role on that cluster.
+ */
 export type SolanaSignerOf = (role: SendingRole, chain: string) => SolanaSigner | null;
 
 /** The keys configured for Solana, and the clusters on which they are used. */
@@ -93,8 +95,8 @@ function guard(held: HeldKey, ledger: SolanaRules['ledger'], { log, registry }: 
 /**
  * Returns the rules for a key. A signed message does not name its cluster, so a message for one cluster could be sent
  * to another. A key that is used on several clusters must therefore have the same roles on all of them. The policy file
- * may list at most one of these clusters; its policy then applies to all of them. If a policy file lists none of them,
- * the key may not transfer any tokens.
+ * may list at most one of these clusters; the policy of that cluster then applies to all of them. If a policy file
+ * lists none of them, the key may not transfer any tokens.
  */
 function rulesOf({ key, signer: { address }, clusters }: HeldKey): Omit<SolanaRules, 'ledger'> {
   const names = [...clusters.keys()];

@@ -85,7 +85,7 @@ export function readOpenTransactions(db: Db, chain: string): Promise<OpenState[]
 /** The state of a key on its chain. `nonce` is null on chains whose transactions have no nonces. */
 export type KeyOnChain = { balance: bigint; nonce: bigint | null };
 
-/** Reads the balance of a key in wei or lamports, and its nonce. */
+/** Reads the balance (in wei or lamports) and the nonce of a key. */
 export async function readKeyOnChain(chain: EvmChain | SolanaChain, address: string): Promise<KeyOnChain> {
   if (chain.facts.protocol === 'solana')
     return { balance: await readBalance(chain as SolanaChain, address), nonce: null };

@@ -272,8 +272,8 @@ export async function findByNonce(
 }
 
 /**
- * Records that the transaction can never succeed: a transaction that is missing from this database used its nonce or,
- * on Solana, all its attempts have expired. Returns false if the transaction is no longer open.
+ * Records that the transaction can never succeed: its nonce was used by a transaction that is missing from this
+ * database or, on Solana, all its attempts have expired. Returns false if the transaction is no longer open.
  */
 export async function markDisplaced(tx: Db, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx

@@ -30,8 +30,9 @@ export function createBacklog(): Backlog {
 
 /**
  * Finds finalized transactions in which `signer` moved tokens with a fund as the authority, and records those that this
- * service did not send. A recorded transaction blocks the participation in its memo until an operator adopts the
- * transaction. Each call checks at most `MAX_READS` transactions, oldest first. Returns true once `backlog` is empty.
+ * service did not send. Such a transaction blocks the participation that its memo names until an operator adopts the
+ * transaction. Also records transactions that cannot be read or parsed. Each call checks at most `MAX_READS`
+ * transactions, oldest first. Returns true once `backlog` is empty.
  *
  * This check can miss transactions. It is only an additional safeguard: the receipts prevent a second payment.
  */
@@ -76,9 +77,9 @@ async function listMore({ db, chain }: SolanaAccount, signer: string, backlog: B
 }
 
 /**
- * Checks whether `signer` moved tokens with a fund as the authority in the transaction. `fund`: it did. `none`: it did
- * not. `unread`: the node did not return the transaction. `unknown`: the transaction cannot be parsed, so it may have
- * used a fund.
+ * Checks whether `signer` moved tokens with a fund as the authority in the transaction. `fund`: the signer did. `none`:
+ * the signer did not. `unread`: the node did not return the transaction. `unknown`: the transaction cannot be parsed,
+ * so the signer may have used a fund.
  */
 async function judgeUse(
   { chain }: SolanaAccount,

@@ -130,8 +130,8 @@ async function send(
 
 /**
  * Parses the body. An empty body becomes null. A 4xx body that is not JSON also becomes null, because the status alone
- * shows that the request was refused. Throws for any other body that is not JSON, because it does not show whether the
- * request had an effect.
+ * shows that the request was refused. Throws for any other body that is not JSON, because such a body does not show
+ * whether the request had an effect.
  */
 function parseJson(text: string, status: number): unknown {
   if (text === '') return null;

@@ -84,8 +84,8 @@ export function describeScope(scope: string): string {
 }
 
 /**
- * Renders the partner's logo, or its initial. It has no alternative text, because the partner's name is
- * always next to it.
+ * Renders the partner's logo or, if there is none, the initial of the partner's name. Adds no alternative text, because
+ * the name is always next to the logo.
  */
 export function partnerLogo({ name, logoUrl }: Partner): Html {
   if (logoUrl !== null)

@@ -13,7 +13,7 @@ export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return { markup };
 }
 
-/** Marks text as markup. Use it only for text that ships with the program, such as its own documentation. */
+/** Marks text as markup. Use this only for text that ships with the program, such as the program's documentation. */
 export function trustedHtml(markup: string): Html {
   return { markup };
 }

@@ -37,8 +37,9 @@ export type ApprovalReader = FundsReader & {
    */
   inspectReceipts(required: readonly RequiredApproval[]): Promise<{ findings: Finding[]; height: bigint }>;
   /**
-   * Returns which of these accounts exist. On Solana, each commit creates an account as its receipt, so an existing
-   * account proves that the commit landed. Returns an empty set on EVM chains, where commits create no such accounts.
+   * Returns which of the accounts in `receipts` exist. On Solana, each commit creates an account as its receipt, so an
+   * existing account proves that the commit landed. Returns an empty set on EVM chains, where commits create no such
+   * accounts.
    */
   listLanded(receipts: readonly string[]): Promise<Set<string>>;
 };

@@ -110,8 +110,8 @@ export async function createParticipation(
 
 /**
  * Validates the amount, the wallet and the hash for the chain's protocol. Only EVM values are lower-cased, because
- * Solana values (base58) are case-sensitive. Returns errors about the format of Solana values instead of throwing them.
- * This lets the caller throw `chain_not_supported` first if the offer is not deployed on Solana.
+ * Solana values (base58) are case-sensitive. Returns errors about the format of Solana values instead of throwing them,
+ * so that the caller can throw `chain_not_supported` first if the offer is not deployed on Solana.
  */
 function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } | ApiError {
   const { chain, amount } = input;

@@ -2,7 +2,8 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 
 /**
- * Releases the approvals of prepared participations that are about to fail, so that other participations can use them.
+ * Releases the approvals of prepared participations that are about to fail, so that other participations can use these
+ * approvals.
  */
 export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
@@ -11,8 +12,9 @@ export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<
 }
 
 /**
- * Asks settlement to mark these participations as failed as soon as no on-chain commit of them can succeed any more.
- * Applies only to prepared and pending participations on these chains. Returns the affected participations.
+ * Asks settlement to mark each of these participations as failed as soon as no on-chain commit of that participation
+ * can succeed any more. Applies only to prepared and pending participations on these chains. Returns the affected
+ * participations.
  */
 export async function markEnding(
   tx: Db,

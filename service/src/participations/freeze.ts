@@ -42,7 +42,7 @@ export async function resumeHeld(ctx: Parts, tx: Db, userId: string): Promise<vo
 
 /**
  * Unfreezes participations. A frozen `pending` row has lost its reserved supply. If enough supply is left, the row
- * reserves it again. Otherwise the row fails as sold out.
+ * reserves its amount again. Otherwise the row fails as sold out.
  */
 async function resume(
   ctx: Parts,

@@ -44,7 +44,8 @@ export function openFundingChain(ctx: Context, contract: OfferContract): Funding
 
 /**
  * Throws `validation_failed` if the wallet is the fund, the owner of its vault, or an operator key. For example, a
- * commit from the vault's owner would transfer from the vault to itself. It would move nothing and use up no allowance.
+ * commit from the vault's owner would transfer from the vault to itself. Such a commit would move nothing and use up no
+ * allowance.
  */
 async function assertOutsideWallet(
   { solanaSignerOf, config }: Context,

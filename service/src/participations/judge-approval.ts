@@ -27,7 +27,8 @@ export async function judgeApproval(
 
 /**
  * Throws `insufficient_allowance` unless the approval covers all unsettled participations from the same token account,
- * including the new one. On Solana, a new approval replaces the previous one, so it has to cover all of them.
+ * including the new one. On Solana, a new approval replaces the previous one, so the new approval has to cover all
+ * these participations.
  */
 async function assertCoversAll(
   { db }: Context,

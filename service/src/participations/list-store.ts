@@ -84,7 +84,7 @@ function newDraft(partnerId: string | null): Draft {
   return { values, bind, partner, conditions: [`p.partner_id = ${partner}`], sources };
 }
 
-/** Hides the length of a list from the planner, so that it keeps using the generic plan. */
+/** Hides the length of a list from the planner, so that the planner keeps using the generic plan. */
 const hideLength = (list: string) => `(select ${list})`;
 
 function narrowTo({ conditions, sources, bind }: Draft, column: Column, wanted: readonly string[]): void {

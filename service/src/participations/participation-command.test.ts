@@ -161,7 +161,7 @@ test('offer refund requests every refund of the offer once', async () => {
   const { pool } = sale.app.ctx;
   const none = [
     '0 participations of harbour-sale can be refunded',
-    '1 more participation cannot, because of freezes or holds; release those first',
+    '1 more participation cannot be refunded until the freezes and holds are released',
   ];
   await pool.query("update participations set frozen_reason = 'sanctions'");
   // There is nothing to change, so nothing to confirm.
@@ -187,7 +187,7 @@ test('offer refund requests every refund of the offer once', async () => {
     '1 participation of users on hold will be frozen',
     '0 refunds requested',
   ]);
-  // The participation is now frozen, which records why it was not refunded.
+  // The participation is now frozen, to record why it was not refunded.
   expect(await listUnfrozen()).toEqual([]);
   expect(await refund('harbour-sale')).toEqual(none);
   await pool.query('update participations set frozen_reason = null');

@@ -42,7 +42,7 @@ export const PARTICIPATION_HELP: CommandHelp = {
     export: 'Prints all participations.',
     remit: 'Requests refunds of completed participations. The settlement worker then sends them.',
     confirm:
-      'Approves refunds that exceeded the limit of the person who asked for them (REFUND_DAILY_LIMIT_USD), and requests them. A different OS user must run it.',
+      'Approves refunds that exceeded the limit of the person who asked for them (REFUND_DAILY_LIMIT_USD), and requests them. A different OS user must run this command.',
     cancel:
       'Marks prepared and pending participations as failed if nothing has been signed for them. On Solana, this takes a minute or two. The settlement worker waits that long, because the database may have been restored from a backup, and a commit that the backup does not contain could still land.',
     retry: 'Checks waiting participations immediately, and requests failed refunds again.',
@@ -153,7 +153,7 @@ async function exportAll(ctx: CommandContext, _ids: string[], values: Values): P
   if (values.csv !== true)
     throw new UsageError('participation export requires --csv, the only supported format');
   const filter = await readFilter(ctx, values);
-  // Counting is slow on large tables, and only the progress bar needs it.
+  // Counting is slow on large tables, and only the progress bar needs the total.
   const total = process.stderr.isTTY ? await countReports(ctx.db, filter) : 0;
   const file = values.write === undefined ? undefined : await open(values.write, 'w', 0o600);
   const write = async (text: string) => {

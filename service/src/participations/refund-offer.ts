@@ -25,7 +25,7 @@ export async function planRefunds(
 
 /**
  * Requests refunds for all completed participations in an offer, and retries all failed refunds. If a run is
- * interrupted, the next run continues where it stopped. Returns how many refunds were requested.
+ * interrupted, the next run continues where the interrupted run stopped. Returns how many refunds were requested.
  */
 export async function refundOffer(
   ctx: Parts,

@@ -53,9 +53,9 @@ export async function listRefundUsers(
 }
 
 /**
- * Stores a request and returns its state: `allowed` if the operator may make it alone, otherwise `unconfirmed`. It is
- * allowed if there is no limit, or if the operator's requests in the last 24 hours, including this one, total at most
- * `limitUsd`. Unconfirmed requests do not count. The caller must hold the lock from `lockOperator`.
+ * Stores a request and returns its state: `allowed` if the operator may make it alone, otherwise `unconfirmed`. The
+ * request is allowed if there is no limit, or if the operator's requests in the last 24 hours, including this one,
+ * total at most `limitUsd`. Unconfirmed requests do not count. The caller must hold the lock from `lockOperator`.
  */
 export async function insertRefundRequest(
   tx: Db,

@@ -54,8 +54,8 @@ export type RefundDecision = {
  * If the request exceeds the operator's daily limit, only stores the request and throws `validation_failed`. Another
  * person can then confirm the request with `confirmRefunds`.
  *
- * Skips frozen participations, and freezes participations of users on hold. After their release, their refunds must be
- * requested again.
+ * Skips frozen participations, and freezes participations of users on hold. Once such a participation is unfrozen, its
+ * refund must be requested again.
  */
 export async function requestRefunds(
   ctx: Parts,
@@ -69,7 +69,7 @@ export async function requestRefunds(
   const counted = new Set(ids);
   // `others` could not be refunded, for example because their user is on hold, so they were not counted towards the
   // limit. They must not be refunded now, even if the hold has ended in the meantime. Those whose user is still on hold
-  // are frozen, which records why they were not refunded.
+  // are frozen, to record why they were not refunded.
   const others = participationIds.filter((each) => !counted.has(each));
   if (others.length > 0) await ctx.db.transaction().execute((tx) => freezeHeld(tx, others));
   return changeAll(ctx, ids, onProgress);
@@ -109,7 +109,7 @@ async function decide(
   });
 }
 
-/** Returns a request from the last 24 hours. Throws `not_found` if there is none with this id. */
+/** Returns a request from the last 24 hours. Throws `not_found` if no such request has this id. */
 async function readRefundRequest({ db }: Pick<Parts, 'db'>, id: string): Promise<RefundRequest> {
   const found = isId(id) ? await findRefundRequest(db, id) : null;
   if (found === null) throw new ApiError('not_found');

@@ -100,8 +100,8 @@ export async function lockParticipation(tx: Db, id: string): Promise<Participati
 
 export type StatusChange = {
   /**
-   * The participations. Their events are appended in this order. If `commitId` is set, this is also their order in that
-   * operator transaction.
+   * The participations, in the order in which their events are appended. If `commitId` is set, they have the same order
+   * in that operator transaction.
    */
   ids: readonly string[];
   from: readonly ParticipationStatus[];
@@ -116,7 +116,7 @@ export type StatusChange = {
   preparedBy?: Clock;
 };
 
-/** Updates the rows whose status is in `from`. Returns them in the order of `ids`. */
+/** Updates the rows whose status is in `from`. Returns the updated rows in the order of `ids`. */
 export async function updateStatus(tx: Db, change: StatusChange, now: string): Promise<UpdatedRow[]> {
   const { ids, from, to, reason = null } = change;
   if (ids.length === 0) return [];
@@ -180,7 +180,7 @@ export async function listOfWallet(
   return rows.map(({ id }) => id);
 }
 
-/** Makes settlement check the participation in its next round. */
+/** Makes settlement check the participation in the next round. */
 export async function resetCheck(tx: Db, id: string): Promise<void> {
   await sql`update participations set check_at = now() where id = ${id}`.execute(tx);
 }
@@ -231,7 +231,7 @@ export async function listHeldIds(tx: Db, userId: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Unfreezes a row and makes settlement check it in its next round. */
+/** Unfreezes a row and makes settlement check the row in the next round. */
 export async function unfreezeRow(tx: Db, id: string, clock: Clock): Promise<void> {
   await sql`update participations set frozen_reason = null, check_at = now(), resumed_at = ${lifetimeNow(clock)}
     where id = ${id}`.execute(tx);

@@ -34,7 +34,7 @@ export const PARTNER_HELP: CommandHelp = {
     create: 'Registers a partner with an OAuth client. Prints the client secret, which is not shown again.',
     list: 'Prints all partners.',
     'rotate-secret':
-      'Creates a new client secret and prints it once. The previous one keeps working for --grace-hours.',
+      'Creates a new client secret and prints it once. The previous secret keeps working for --grace-hours.',
     'set-redirects': 'Replaces the redirect URIs.',
     'set-logout-redirects': 'Replaces the URIs to which the app may send browsers after sign-out.',
     'set-origins': 'Replaces the web app origins that may call the API from browsers.',

@@ -72,7 +72,7 @@ export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure>
 
 /**
  * Erases a user as far as the law allows, in one transaction, and closes the account. Deletes the personal data or, if
- * records of the user must be retained, restricts it until the retention period ends. `confirm` runs in the
+ * records of the user must be retained, restricts the data until the retention period ends. `confirm` runs in the
  * transaction, before anything is erased.
  *
  * If the user cannot be erased now, erases nothing and returns the reason: the account is on hold, money may still move

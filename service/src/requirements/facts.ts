@@ -19,7 +19,7 @@ export async function readFacts(
   return row === undefined ? null : toFacts(ctx, userId, row);
 }
 
-/** Like `readFacts`, but runs as a step of a transaction, so it sees the transaction's changes. */
+/** Like `readFacts`, but runs as a step of a transaction and so sees the transaction's changes. */
 export function factsStep(
   ctx: FactsContext,
   userId: string,

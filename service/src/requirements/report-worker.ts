@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Reports status changes that no request has reported, for example after a form has expired. Any number of nodes may
- * run it.
+ * run this worker.
  */
 export function startStatusReports(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'reporting statuses failed', () => reportDueStatuses(ctx));

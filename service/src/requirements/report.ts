@@ -23,7 +23,7 @@ export type Report = { facts: UserFacts | null; options: ReportedOption[] } | nu
 
 /**
  * Appends a `requirement.status_changed` event for every requirement whose status differs from the one last reported to
- * a partner. Call it last in the transaction that changed the facts.
+ * a partner. Call this function last in the transaction that changed the facts.
  *
  * If a partner's offers are not cached, reports nothing about the user. The worker makes the report after the commit.
  * Loading the offers here would need a second connection inside the transaction, which could exhaust the pool.

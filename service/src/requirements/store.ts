@@ -88,7 +88,7 @@ export async function readFactsRow(
   return rows[0];
 }
 
-/** Like `readFactsRow`, but runs as a step of a transaction, so it sees the transaction's changes. */
+/** Like `readFactsRow`, but runs as a step of a transaction and so sees the transaction's changes. */
 export function factsRow(userId: string, optionIds: readonly string[]): Step<FactsRow | undefined> {
   return newStep(
     CompiledQuery.raw(READ_FACTS.text, [userId, optionIds]),

@@ -6,10 +6,10 @@ import { logHits, recordHits } from './hits.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
 
 /**
- * Checks the wallets of the participations in `rows` (member `user`) against the sanctions list. Freezes all
- * participations of listed wallets, and records a hit for each of them. Returns the rows of the other wallets. Call
- * this immediately before every signature of a commit or refund transaction. Fee bumps on EVM chains are the exception:
- * `maySign` in `settlement/resign.ts` checks them.
+ * Checks the wallets of the participations in `rows` (member `user`) against the sanctions list. Freezes the
+ * participations of listed wallets, except for failed and refunded ones, and records a hit for each newly frozen
+ * participation. Returns the rows of the other wallets. Call this immediately before every signature of a commit or
+ * refund transaction. Fee bumps on EVM chains are the exception: `maySign` in `settlement/resign.ts` checks them.
  */
 export async function freezeSanctioned<R extends { user: string }>(ctx: Parts, rows: R[]): Promise<R[]> {
   const listed = [...new Set(rows.map(({ user }) => user).filter((wallet) => isSanctioned(ctx, wallet)))];

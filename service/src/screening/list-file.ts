@@ -44,7 +44,7 @@ export function findListProblem(previous: AddressList, next: AddressList): strin
     : null;
 }
 
-/** Returns a hash that identifies the list. The order and the comments of the file do not affect it. */
+/** Returns a hash that identifies the list. The order and the comments of the file do not affect the hash. */
 export function hashList(list: AddressList): string {
   return createHash('sha256')
     .update([...list].sort().join('\n'))

@@ -47,7 +47,7 @@ export async function rescreen(ctx: Parts): Promise<Finding[]> {
 
 /**
  * Screens all wallets at start, after every change to the list and at regular intervals. Any number of nodes may run
- * it.
+ * this worker.
  */
 export function startScreening(ctx: Context): () => Promise<void> {
   const hits = new Gauge({

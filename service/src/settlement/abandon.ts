@@ -15,8 +15,8 @@ type Parts = Pick<Context, 'clock' | 'random'>;
 const COMMIT_DISPLACED = 'commit_displaced';
 
 /**
- * Abandons a transaction that can no longer be mined, because another transaction has used its nonce. Its commits,
- * refunds or revocation can then be sent in a new transaction.
+ * Abandons a transaction that can no longer be mined, because another transaction has used its nonce. The commits,
+ * refunds or revocation of the abandoned transaction can then be sent in a new transaction.
  */
 export async function abandonTransaction(
   parts: Parts,

@@ -16,7 +16,7 @@ function setUp() {
   const alerts = createAlerts(createAlertGauges(registry), log, { chain: CHAIN, address: '0x1' });
   return {
     raise: alerts.raise,
-    /** Ends a round. Returns what it logged. */
+    /** Ends a round. Returns what the round logged. */
     report: async () => {
       await alerts.report(async () => 3);
       return lines.splice(0);

@@ -32,7 +32,7 @@ export type SettlementDriver = {
   head(): string | null;
   /** Discards the cached state of the chain. Called when another node holds the lease. */
   reset(): void;
-  /** Checks every open transaction once. Records its outcome, or sends it again if necessary. */
+  /** Checks every open transaction once. Records its outcome, or sends the transaction again if necessary. */
   follow(lease: Lease): Promise<Progress>;
   /**
    * Sends the oldest due revocation of an allow-list entry, or postpones it if it is blocked. Returns 0 if none is due.

@@ -24,7 +24,10 @@ export type EvmWorker = SettlementWorker & EvmParts;
 const MAX_UNMINED_TRANSACTIONS = 16;
 const WATCH_INTERVAL_MS = 250;
 
-/** Creates the worker that settles on an EVM chain with the key of `signer`. It sends only transactions for `roles`. */
+/**
+ * Creates the worker that settles on an EVM chain with the key of `signer`. The worker sends only transactions for
+ * `roles`.
+ */
 export function createEvmWorker(
   ctx: Context,
   chain: EvmChain,

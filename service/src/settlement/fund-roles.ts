@@ -6,7 +6,9 @@ import type { Context } from '../context.ts';
 import { SENDING_ROLES, type SendingRole } from '../operator/role.ts';
 import { listFunds } from './reconcile-store.ts';
 
-/** Maps each role of our keys to the role that the key needs in a fund. The owner of a fund grants its roles. */
+/**
+ * Maps each role of our keys to the role that the key needs in a fund. The fund's owner grants the roles in the fund.
+ */
 export const FUND_ROLE = { commit: 'commit', refund: 'remit' } as const;
 
 /** Returns whether the key `from` has the fund role that `role` requires (`FUND_ROLE`). */

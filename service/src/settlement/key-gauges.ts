@@ -13,8 +13,8 @@ type AnyChain = EvmChain | SolanaChain;
 
 /**
  * Registers metrics for the operator's keys and the RPC endpoints. Each scrape reads balances, nonces and heads from
- * the chains. If a chain does not answer, the scrape lacks the balances and nonces of its keys. If an endpoint does not
- * answer, the age of its head is infinite.
+ * the chains. If a chain does not answer, the scrape lacks the balances and nonces of the keys on that chain. If an
+ * endpoint does not answer, the age of its head is infinite.
  */
 export function registerKeyGauges({ db, metrics: { registry }, chains, clock, config }: Parts): void {
   const all: AnyChain[] = [...chains.all(), ...chains.allSolana()];

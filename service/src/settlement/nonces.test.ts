@@ -117,8 +117,8 @@ describe('a transaction whose nonce was used elsewhere', () => {
   test('is mined without intervention if the foreign transaction is undone', async () => {
     const id = await displaceCommit();
     const attempts = await commitAttempts(sale, id);
-    // If an operator requests a cancellation now, the request is refused after the grace period. Otherwise, it could be
-    // carried out much later, when a reorganization undoes the foreign transaction.
+    // If an operator requests a cancellation now, the request is refused after the grace period. Otherwise, the
+    // cancellation could be carried out much later, when a reorganization undoes the foreign transaction.
     const { db } = sale.app.ctx;
     const [commit] = await listOpen(db, keyId(saleWorker(sale).worker.account));
     if (commit === undefined) throw new Error('the commit is not open');

@@ -56,7 +56,7 @@ export const OPERATOR_HELP: CommandHelp = {
     '--address ADDRESS': 'The key whose transaction to replace, if several keys have unmined transactions.',
     '--dry-run': 'Only print the plan.',
     '--report':
-      'Print a report instead of a plan. By default, it starts shortly before our first transaction.',
+      'Print a report instead of a plan. By default, the report starts shortly before our first transaction.',
     '--write FILE': 'Write the report to FILE instead of standard output.',
     '--to ADDRESS': 'The address of the new operator key.',
     '--role ROLE': 'The role that the new key takes over, commit or refund. Default: both.',

@@ -90,9 +90,9 @@ export function createOutcomeHandlers(
 }
 
 /**
- * Returns whether a commit reverted because of one of its rows. If not, its rows are retried. A batch never reverts
- * because of one row, because its rows fail individually. A commit of a single row reverts because of that row, unless
- * the fund is blocked or the reason is unknown.
+ * Returns whether a commit reverted because of one of its rows. If not, the commit's rows are retried. A batch never
+ * reverts because of one row, because its rows fail individually. A commit of a single row reverts because of that row,
+ * unless the fund is blocked or the reason is unknown.
  */
 function isCausedByRow(data: Hex, revert: Hex): boolean {
   return isSingleCommit(data) && fundBlockedReason(revert) === null && revert !== '0x';

@@ -19,12 +19,13 @@ type StoredPaidRow = StoredRow & {
 };
 
 /**
- * Locks a participation and returns it, or null if it does not exist. Until the database transaction ends, no other call
- * records a refund that was paid by hand.
+ * Locks and returns a participation, or returns null if it does not exist. Until the database transaction ends, no
+ * other call records a refund that was paid by hand.
  */
 export async function lockPaidRow(tx: Db, id: string): Promise<PaidRow | null> {
   await sql`select pg_advisory_xact_lock(hashtext('refunds paid by hand'))`.execute(tx);
-  // Locks in a statement of its own, so that the next one sees a refund that was sent until then.
+  // Takes the lock in a separate statement, so that the next statement sees a refund that was sent before the lock was
+  // acquired.
   await sql`select from participations where id = ${id} for update`.execute(tx);
   const { rows } = await sql<StoredPaidRow>`
     select ${SETTLEMENT_COLUMNS}, p.committed, c.signer, r.state as refund_state
@@ -38,8 +39,8 @@ export async function lockPaidRow(tx: Db, id: string): Promise<PaidRow | null> {
 }
 
 /**
- * Returns how many refunds of this amount to the same wallet the transaction is recorded for, and whether the service has
- * sent it itself.
+ * Returns for how many refunds of this amount to the same wallet the transaction is already recorded, and whether the
+ * service itself sent the transaction.
  */
 export async function countRecorded(
   tx: Db,

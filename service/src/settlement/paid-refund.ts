@@ -49,7 +49,8 @@ export async function recordPaidRefund(
         'signature',
         `no finalized transaction ${signature} has moved ${row.amount} (smallest units) from ${row.vault} to the wallet for this refund alone`,
       );
-    // The column requires a unique receipt. Derived from the fund, so that it differs from the receipts of all keys.
+    // The column requires a unique receipt. This receipt is derived from the fund, so that it differs from the receipts
+    // of all keys.
     const receipt = receiptAddress(row.fund, id, 'remit');
     const transaction = { id: newId(parts.clock, parts.random), receipt, fund: row.fund, signature };
     await adoptPaidRefund(tx, { chain: chain.name, address: signer }, transaction);

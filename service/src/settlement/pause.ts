@@ -23,9 +23,9 @@ export async function pauseSettlement(
 }
 
 /**
- * Ends the pause of a chain, of an offer or of all chains, whatever its reason. For an offer, also accepts the
- * differences that were found between the chain and the database, so that they do not pause the offer again. Returns
- * false if there is no such pause. Throws `not_found` for an unknown name.
+ * Ends the pause of a chain, of an offer or of all chains, whatever the reason for the pause. For an offer, also
+ * accepts the differences that were found between the chain and the database, so that they do not pause the offer
+ * again. Returns false if there is no such pause. Throws `not_found` for an unknown name.
  */
 export async function resumeSettlement(
   { db }: Pick<Context, 'db'>,

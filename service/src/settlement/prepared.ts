@@ -69,8 +69,8 @@ async function applyFinding(
 
 /**
  * Checks whether the row was committed on chain although this database has no record of it, for example after a
- * restore. Returns `committed` if it was, `waiting` while a commit may still land, and `failing` once that is no longer
- * possible.
+ * restore. Returns `committed` if it was, `waiting` while a commit may still land, and `failing` once no commit can
+ * land any more.
  */
 async function findLostCommit(
   worker: SettlementWorker,
@@ -106,8 +106,8 @@ async function fail(ctx: Context, { id }: SettlementRow, reason: string): Promis
 }
 
 /**
- * Moves the row to `pending`, which reserves its amount from the option's supply. If too little supply is left, the row
- * fails.
+ * Moves the row to `pending` and thereby reserves the row's amount from the option's supply. If too little supply is
+ * left, the row fails.
  */
 async function reserve(
   worker: SettlementWorker,

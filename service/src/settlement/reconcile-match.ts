@@ -252,9 +252,9 @@ function findProblem({ signers }: Books, event: MinedFundEvent, found?: MinedTra
 }
 
 /**
- * Returns whether a transaction may have committed or refunded the row. The transaction was sent with our key, but the
- * database does not know it. If the row has an open transaction, both transactions must have the same nonce, because
- * then only one of them can be mined.
+ * Returns whether a transaction may have committed or refunded the row. The transaction was sent with our key, but is
+ * unknown to the database. If the row has an open transaction, both transactions must have the same nonce, because then
+ * only one of them can be mined.
  */
 function isCandidate(row: BookedRow, kind: Kind, { nonce }: MinedTransaction, adopted: Set<string>): boolean {
   if (kind === 'commit')

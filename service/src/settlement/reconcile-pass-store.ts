@@ -15,8 +15,8 @@ export type LastPass = {
   toBlock: bigint | null;
   finishedAt: string | null;
   /**
-   * On Solana, each pass also rechecks some participations in order of id, even if they have not changed. This is the
-   * id of the last one. Null if the next pass starts with the first one.
+   * The id of the last rechecked participation, or null if the next pass starts with the first participation. On
+   * Solana, each pass also rechecks some participations in order of id, even if they have not changed.
    */
   cursor: string | null;
 };

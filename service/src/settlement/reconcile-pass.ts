@@ -36,7 +36,7 @@ const CHECK_INTERVAL_MS = 60_000;
 const RECHECK_DELAY_MS = 10_000;
 /**
  * How many participations a pass on Solana rechecks even if they have not changed. With 100,000 participations and a
- * pass every 15 minutes, this rechecks each participation about twice a day.
+ * pass every 15 minutes, each participation is rechecked about twice a day.
  */
 const LOOK_BACK_ROWS = 2_000;
 /** On EVM chains, a pass starts this many blocks before the last block that the previous pass compared. */
@@ -114,8 +114,8 @@ type LookAt<Chain> = (db: Db, chain: Chain, last: LastPass) => Promise<Look>;
 
 /**
  * Compares a chain with the database. If there are differences, compares a second time and keeps only the differences
- * that both comparisons found. Pauses the affected offers, unless an operator has accepted the difference. If the chain
- * cannot be read, throws and pauses nothing.
+ * that both comparisons found. Pauses every offer with a difference that no operator has accepted. If the chain cannot
+ * be read, throws and pauses nothing.
  */
 async function compare(
   { db, log }: Parts,
@@ -190,8 +190,8 @@ async function findWrongTotals(db: Db, chain: EvmChain, plan: ReconcilePlan): Pr
 
 /**
  * Compares the participations that have changed since the last pass. Tampering with a row does not mark it as changed,
- * so each pass also compares the next `LOOK_BACK_ROWS` participations. Over time, this covers all of them. The first
- * pass compares all participations.
+ * so each pass also compares the next `LOOK_BACK_ROWS` participations. Over time, the passes cover all participations.
+ * The first pass compares all participations.
  */
 async function lookAtReceipts(db: Db, chain: SolanaChain, { finishedAt, cursor }: LastPass): Promise<Look> {
   const chosen =

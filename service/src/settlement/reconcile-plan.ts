@@ -86,8 +86,8 @@ export async function planReconcile(
       signers: await listSigners(tx, chain.name),
       booked: await listBookedTotals(tx, chain.name, toBlock),
     }));
-  // Displaced transactions were abandoned, so they do not count as booked. If one of their attempts was mined after
-  // all, it is a lost transaction.
+  // Displaced transactions were abandoned, so they do not count as booked. If an attempt of a displaced transaction was
+  // mined after all, that attempt counts as a lost transaction.
   const isBooked = new Set(books.known.flatMap(({ hash, state }) => (state === 'displaced' ? [] : [hash])));
   const transactions = await readTransactions(
     chain,

@@ -25,7 +25,7 @@ const chain = () => chains.evm('ethereum_sepolia');
 
 /**
  * Settles one participation for real, and stores `ROWS` copies of it in the database, as commits to another fund. Then
- * starts a node that reports the events of these copies, although they are not on the chain.
+ * starts a node that reports the events of these copies, although the events are not on the chain.
  */
 beforeAll(async () => {
   const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);

@@ -4,8 +4,9 @@ import type { Db } from '../db/pool.ts';
 import { SETTLEMENT_COLUMNS, type SettlementRow, type StoredRow, toSettlementRow } from './store.ts';
 
 /**
- * A participation's commit or refund transaction, as the database records it. `isClosed`: whether its receipt (the
- * account that it created on the chain) was closed. `raws`: the signed bytes of its attempts.
+ * A participation's commit or refund transaction, as the database records it. `isClosed`: whether the transaction's
+ * receipt (the account that it created on the chain) was closed. `raws`: the signed bytes of the transaction's
+ * attempts.
  */
 export type BookedReceipt = {
   state: string;

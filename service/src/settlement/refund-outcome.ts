@@ -7,8 +7,8 @@ import { listCommittedFlags, listUncommitted } from './store.ts';
 
 /**
  * Checks, for each participation in a refund transaction, whether its commit is on the chain. Returns `met` if all
- * commits are, `gone` if one is not, and otherwise `unknown`, because one is still undecided. If a commit is not on the
- * chain, the fund would pay its refund out of the user's other participations.
+ * commits are on the chain, `gone` if one is not, and otherwise `unknown`, because at least one commit is still
+ * undecided. If a commit is not on the chain, the fund would pay its refund out of the user's other participations.
  */
 export async function readRefundPrerequisite(db: Db, transactionId: string): Promise<PrerequisiteState> {
   const flags = await listCommittedFlags(db, transactionId);

@@ -113,8 +113,8 @@ test('a refund is rejected unless the participation is completed', async () => {
   await saleWorker(sale).settle();
 });
 
-// A fund pays a refund out of everything that the user has committed, so it could pay a refund whose own commit was
-// undone.
+// A fund pays a refund out of everything that the user has committed, so the fund could pay a refund whose own commit
+// was undone.
 describe('a refund whose commit is undone by a reorganisation', () => {
   test.each([
     ['not sent', 1],
@@ -165,7 +165,8 @@ describe('a refund whose commit is undone by a reorganisation', () => {
     await settleOver(4);
     expect(await sale.statusOf(ids[1])).toBe('remit_submitted');
     // The refund waits until the cancellation of the first refund transaction is final. Until then, a reorganization
-    // could undo the cancellation, and the first transaction could pay the refund, because its bytes are public.
+    // could undo the cancellation, and the first transaction could pay the refund, because the signed bytes of that
+    // transaction are public.
     await sale.mine(64);
     await settleOver(1);
     expect(await sale.statusOf(ids[1])).toBe('remitted');

@@ -12,9 +12,9 @@ const REASON = 'transfer_refused';
  * Marks a row as failed if its token refuses to transfer the amount to the fund. Returns whether the row was marked.
  * Call this only after the allowance and the balance are known to be sufficient.
  *
- * Simulates the transfer with the gas limit of a real commit. A token that burns all of this gas counts as refusing,
- * because a fund without a gas cap per row can never commit the row. The simulation calls the token directly, from the
- * fund's address, so that a fault in the fund itself does not fail the row.
+ * Simulates the transfer with the gas limit of a real commit. A token that burns gas up to this limit counts as
+ * refusing, because a fund without a gas cap per row can never commit the row. The simulation calls the token directly,
+ * from the fund's address, so that a fault in the fund itself does not fail the row.
  */
 export async function failRefused(worker: EvmParts, row: EvmRow, gas: bigint): Promise<boolean> {
   const { ctx, account } = worker;

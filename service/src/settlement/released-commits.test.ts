@@ -14,7 +14,10 @@ import { NodeError } from '../chain/rpc/failures.ts';
 const sale = useComparedSale();
 
 describe('a commit that reverted through no fault of its rows', () => {
-  /** Makes a commit revert: stops the fund just before the commit, in the same block. Returns the ids of its rows. */
+  /**
+   * Makes a commit revert: stops the fund just before the commit, in the same block. Returns the ids of the commit's
+   * rows.
+   */
   async function revertCommit(count: number): Promise<string[]> {
     const ids: string[] = [];
     for (let i = 0; i < count; i++) ids.push((await sale.participate(sale.buyer(2 + i), 3n * UNIT)).id);

@@ -6,9 +6,9 @@ import { isSanctioned } from '../wallets/sanctions.ts';
 import { listUsersOf, lockOwnersOf } from './owners-store.ts';
 
 /**
- * Returns whether a transaction may be signed again. It may not if one of its rows is frozen, if the user of a row is
- * on hold, or if the wallet of a row is sanctioned. Locks the users and the rows, so that no hold or freeze can be
- * added until the database transaction ends.
+ * Returns whether a transaction may be signed again. A transaction may not be signed again if one of its rows is
+ * frozen, if the user of a row is on hold, or if the wallet of a row is sanctioned. Locks the users and the rows, so
+ * that no hold or freeze can be added until the database transaction ends.
  */
 export async function maySign(
   { sanctions }: Pick<Context, 'sanctions'>,

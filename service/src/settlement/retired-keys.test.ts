@@ -38,7 +38,7 @@ beforeAll(async () => {
   ({ id: open } = await sale.participate(sale.buyer(0), 5n * UNIT));
   sale.pauseMining();
   await saleWorker(sale).round();
-  // The node drops the transaction, so that it stays open while other transactions are mined.
+  // The node drops the transaction, so that the transaction stays open while other transactions are mined.
   await dropFromPool(sale, (await firstAttempt(sale, open)).hash);
   sale.resumeMining();
 });

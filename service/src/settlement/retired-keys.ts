@@ -22,7 +22,7 @@ import type { SettlementWorker } from './worker.ts';
  * - Throws `ConfigError` if a key has open transactions on such a chain, because no worker would resend them or notice
  *   their outcome.
  * - Only logs a warning if participations wait on such a chain, or if a reorganization could still undo settled
- *   transactions there. They become final only while the chain is followed.
+ *   transactions there. Settled transactions become final only while the chain is followed.
  */
 export async function assertChainsFollowed(ctx: Context): Promise<void> {
   const { chains, config, signerOf, log } = ctx;
@@ -79,9 +79,9 @@ export async function listRetiredWorkers(
 /**
  * Returns one worker for each replaced Solana key and each cluster on which the key has open transactions. The worker
  * needs no private key, because it only resends stored transactions and follows them. If all attempts of a transaction
- * expire, the worker with the role's current key takes over: it looks for a receipt from the replaced key, and settles
- * the participation if there is none. Skips a key that has lost only some of its roles, because that key already has a
- * worker.
+ * expire, the worker with the role's current key takes over: it looks for a receipt from the replaced key, and if there
+ * is no receipt, settles the transaction's participation. Skips a key that has lost only some of its roles, because
+ * that key already has a worker.
  */
 export async function listRetiredSolanaWorkers(
   ctx: Context,

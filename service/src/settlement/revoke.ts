@@ -28,8 +28,8 @@ const CONTRACT_REASONS: ReadonlySet<BlockedReason> = new Set([
 ]);
 
 /**
- * Sends the oldest due revocation of an allow-list entry, or postpones it if it is blocked. Returns 1, or 0 if no
- * revocation is due.
+ * Sends the oldest due revocation of an allow-list entry, or postpones the revocation if it is blocked. Returns 1, or 0
+ * if no revocation is due.
  */
 export async function revokeNext(worker: EvmParts): Promise<number> {
   const { ctx, account } = worker;

@@ -197,7 +197,7 @@ describe('somebody who can write to the database', () => {
   const operatorKey = localSigner(hexToBytes(deriveSandboxKey('operator')));
   const thief = privateKeyToAddress(toHex(Buffer.alloc(32, 3)));
 
-  /** Replaces the stored call of an unmined commit with another call, and requests that it be signed again. */
+  /** Replaces the stored call of an unmined commit with another call, and requests that the commit be signed again. */
   async function forge(change: { target?: Hex; data?: Hex }, policy: SignerPolicy): Promise<string[]> {
     await worker('commit').settle();
     const { id } = await sale.participate(sale.buyer(3), 2n * UNIT);

@@ -72,7 +72,7 @@ export async function planSolanaRotation(
     return { fund, missing: maySign ? [] : ['sign'] };
   });
   const grant = ({ fund }: RotationPlan['funds'][number]) =>
-    `${to} cannot sign for the fund ${fund}, and a fund's signers never change. Rotate to the fund's standby key, or create a new fund for its offers.`;
+    `${to} cannot sign for the fund ${fund}, and a fund's signers never change. Rotate to the fund's standby key, or create a new fund for the offers of this fund.`;
   const balance = await readBalance(chain, to);
   const isOneRole = roles.length === 1;
   const known = isOneRole ? await listSendersOf(db, chain.name, roles) : await listSigners(db, chain.name);
@@ -81,7 +81,7 @@ export async function planSolanaRotation(
     ? `Configure the key of ${to} as "${roles[0]}" for "${chain.name}" in OPERATOR_KEYS_FILE`
     : `Set SOLANA_OPERATOR_KEY, SOLANA_OPERATOR_KEY_FILE or SOLANA_OPERATOR_KMS_KEY to the key of ${to}`;
   return finishPlan(db, chain.name, { to, balance, funds, grant, former }, () => [
-    `${place} on every node, and restart the nodes. The service follows the old key's transactions without that key. A participation stays with the old key until its transactions have landed or expired, and the receipts of all signers are checked before the new key signs.`,
+    `${place} on every node, and restart the nodes. The service follows the old key's transactions without that key. A participation stays with the old key until the participation's transactions have landed or expired, and the receipts of all signers are checked before the new key signs.`,
   ]);
 }
 

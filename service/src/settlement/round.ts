@@ -29,8 +29,8 @@ export async function runRound(worker: SettlementWorker): Promise<Round> {
   let moved = 0;
   let isWaiting = false;
   const isHolder = await withAlerts(worker, async (lease) => {
-    // Follows transactions before it checks rows, to detect whether the key was used elsewhere. If it was, a row
-    // without an allowance must not be set to `failed`, because a foreign transaction may have committed the row.
+    // Follows transactions before checking rows, to detect whether the key was used elsewhere. If so, a row without
+    // an allowance must not be set to `failed`, because a foreign transaction may have committed the row.
     const progress = await unlessBlocked(driver.follow(lease));
     if (driver.roles.includes('commit')) {
       const prepared = await checkPrepared(worker);

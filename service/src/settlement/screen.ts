@@ -45,8 +45,8 @@ export async function screenRows(
 
 /**
  * Throws `EligibilityChanged` if a row was frozen, paused or marked as ending while its transaction was being signed.
- * Call it in the database transaction that stores the signed bytes. New freezes and pauses then wait until that
- * transaction ends.
+ * Call this in the database transaction that stores the signed bytes. New freezes and pauses then wait until the
+ * database transaction ends.
  */
 export async function assertNotStopped(tx: Db, rows: readonly SettlementRow[]): Promise<void> {
   const ids = rows.map(({ id }) => id);

@@ -34,13 +34,13 @@ export const SOLANA_HELP: CommandHelp = {
     'fund create':
       'Creates an offer\'s fund account and prints its address, which is the "address" in the offer file. The account is a multisig for which each of the operator\'s keys and the standby key can sign alone. Its signers never change, so choose the keys of both roles first, and keep the standby key offline and safe. The commit key pays the rent. If you run the command again, it prints the same address.',
     adopt:
-      'Lets settlement continue after the alert foreign_transaction, which reports transactions from a fund\'s keys that this service did not send. Find out first who signed them. Prints what it adopts. The service then settles the participations that these transactions name, unless their receipts show that they are settled. What somebody has paid by hand would therefore be paid again: run "refunded" first for each refund.',
+      'Lets settlement continue after the alert foreign_transaction, which reports transactions from a fund\'s keys that this service did not send. Find out first who signed these transactions. Prints what it adopts. The service then settles the participations that these transactions name, except those whose receipts show that they are settled. What somebody has paid by hand would therefore be paid again: run "refunded" first for each refund.',
     refunded:
-      'Records that a transaction which this service did not send has paid the refund of a participation, so that the service does not pay it again. The transaction must be finalized and move exactly the amount of the participation from its vault to the associated token account of its wallet. A payment from another account cannot be recorded.',
+      'Records that a transaction which this service did not send has paid the refund of a participation, so that the service does not pay the refund again. The transaction must be finalized and move exactly the amount of the participation from the vault of the participation to the associated token account of its wallet. A payment from another account cannot be recorded.',
     close:
-      'Closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago, and returns their rent to the keys that created them. Afterwards, do not restore a backup that is older than SOLANA_RECEIPT_DAYS days.',
+      'Closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago, and returns the rent of each receipt to the key that created the receipt. Afterwards, do not restore a backup that is older than SOLANA_RECEIPT_DAYS days.',
     vaults:
-      'Compares the balance of every vault with what participations have paid, and prints what others, such as its owner, have moved.',
+      'Compares the balance of every vault with what participations have paid, and prints what others, such as the owner of the vault, have moved.',
   },
   options: {
     '--standby ADDRESS': "The key that can sign for the fund if one of the operator's keys is lost.",

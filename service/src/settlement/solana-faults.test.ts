@@ -293,7 +293,7 @@ describe.each([
   });
 });
 
-/** Returns the chain, but the first `count` blockhashes have the expiry that `change` makes of their own. */
+/** Returns the chain, but with `change` applied to the expiry of the first `count` blockhashes. */
 function wrongExpiries(change: (height: number) => number, count: number): SolanaChain {
   const chain = sale.app.ctx.chains.solana('solana_devnet');
   const { rpc } = chain;

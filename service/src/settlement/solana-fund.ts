@@ -13,7 +13,7 @@ const POLL_INTERVAL_MS = 1_000;
 
 /**
  * Returns the address of an offer's fund, and whether the fund exists. The address is derived from the first signer and
- * the slug. If the fund exists, throws `UsageError` unless each of `signers` can sign for it alone.
+ * the slug. If the fund exists, throws `UsageError` unless each of `signers` alone can sign for the fund.
  */
 export async function findFund(
   chain: SolanaChain,
@@ -50,7 +50,9 @@ export async function createFund(
   }
 }
 
-/** Sends the transaction that creates the fund. Returns the last block height at which it can be included. */
+/**
+ * Sends the transaction that creates the fund. Returns the last block height at which the transaction can be included.
+ */
 async function sendFund(
   chain: SolanaChain,
   { address, signTransaction }: SolanaSigner,

@@ -23,12 +23,13 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
       const outcome = { succeeded, failed: [], reason: null };
       await (kind === 'commit' ? settleCommit : settleRefund)(ctx, tx, outcome);
     },
-    // A commit's row returns to `pending`. The next round then marks it as failed if its funds are gone, leaves it
-    // waiting if it is frozen, and otherwise signs it again. A refund is detached from the transaction and sent again.
+    // A commit's row returns to `pending`. The next round then marks the row as failed if the wallet's balance or
+    // allowance is now too small, leaves the row waiting if it is frozen, and otherwise signs a new commit. A refund is
+    // detached from the transaction and sent again.
     release: async (tx, { id, kind, attempts }) => {
       const ids = (await listRowsOf(tx, kind, id)).map((row) => row.id);
-      // After a restore, the database may lack some of the row's transactions. Those were signed before the last
-      // attempt, so they expire no later than it does.
+      // After a restore, the database may lack some of the row's transactions. Those transactions were signed before
+      // the last attempt, so they expire no later than the last attempt does.
       for (const each of ids) rememberExpiry(parts.expiries, each, attempts.at(-1)?.lastValidHeight ?? 0n);
       if (kind === 'remit') await unassignRefund(tx, ids);
       else await changeStatus(ctx, tx, { ids, from: ['submitted'], to: 'pending', commitId: null });

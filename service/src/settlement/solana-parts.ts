@@ -65,7 +65,7 @@ export async function listReceiptSigners(parts: SolanaParts, fund: string): Prom
   }
 }
 
-/** Reads a fund that is about to be used. Throws `Blocked` if our key cannot sign for it alone. */
+/** Reads a fund that is about to be used. Throws `Blocked` if our key alone cannot sign for the fund. */
 export async function readFund(parts: SolanaParts, fund: string): Promise<Multisig> {
   const { key } = parts.account;
   const multisig = await readMultisigOf(parts, fund);

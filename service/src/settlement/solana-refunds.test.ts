@@ -23,7 +23,7 @@ async function complete(): Promise<void> {
   await solanaWorker(sale).settle();
 }
 
-/** Sets what the vault holds, and what the fund may refund from it, to this amount. */
+/** Sets both the vault's balance and what the fund may refund from the vault to `amount`. */
 function fundVault(amount: bigint): void {
   setTokenAccount(sale.solana, VAULT, vaultOwner.address, amount);
   sale.approve(vaultOwner, amount, { source: VAULT });

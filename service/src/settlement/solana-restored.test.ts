@@ -27,7 +27,7 @@ import { requestRemit } from '../participations/remit.ts';
 import { failPreparedOf } from '../participations/wallet-use.ts';
 
 // The database is restored to a time before a commit, so it does not contain the commit. The commit still takes the
-// user's money, so the service must neither send it again nor mark the row as failed.
+// user's money, so the service must neither send the commit again nor mark the row as failed.
 const sale = useSolanaSale();
 
 const settle = () => solanaWorker(sale).settle();
@@ -140,7 +140,7 @@ async function expectRefundable(id: string): Promise<void> {
   expect(await sale.statusOf(id)).toBe('remitted');
 }
 
-/** Freezes the row, makes the supply too small for it, and unfreezes it. */
+/** Freezes the row, makes the supply too small for it, and unfreezes the row. */
 async function thawSoldOut(id: string): Promise<void> {
   const { ctx } = sale.app;
   await freezeRows(ctx.db, [id], 'sanctions');

@@ -42,8 +42,8 @@ async function rotate(to: string, ...more: string[]): Promise<RotationPlan> {
 }
 
 /**
- * Creates the worker that the old key gets when the service restarts with a new key. It follows open transactions and
- * signs nothing.
+ * Creates the worker that the old key gets when the service restarts with a new key. This worker follows open
+ * transactions and signs nothing.
  */
 const retiredWorker = () => {
   const { ctx } = sale.app;

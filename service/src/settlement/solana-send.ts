@@ -24,16 +24,16 @@ const FAILING_ROW_DELAY_SECONDS = 15;
 const BLOCKED_REFUND_DELAY_SECONDS = 15;
 const FOREIGN_ROW_DELAY_SECONDS = 30;
 /**
- * If a step can send none of its rows, and there are at least this many, it skips their fund for a few seconds.
- * Otherwise, thousands of failing rows would be tried again and again while newer rows of other funds wait.
+ * If a step has at least this many rows and can send none of them, it skips their fund for a few seconds. Otherwise,
+ * thousands of failing rows would be tried again and again while newer rows of other funds wait.
  */
 const FAILING_BATCH_ROWS = 8;
 
 /**
  * Commits each row in its own transaction, because a single failing row would make a whole batch fail. Works on several
- * wallets at a time, because each row waits for seven calls to nodes. A row that cannot be sent now is postponed. Returns
- * the number of rows, sent or postponed. If a row causes an error, tries the rows of the other wallets before throwing
- * it.
+ * wallets at a time, because each row waits for seven calls to nodes. A row that cannot be sent now is postponed.
+ * Returns the number of rows, sent or postponed. If a row causes an error, tries the rows of the other wallets before
+ * throwing the error.
  */
 export async function sendCommits(parts: SolanaParts, rows: readonly SettlementRow[]): Promise<number> {
   const { ctx } = parts;
@@ -102,7 +102,7 @@ export async function sendRefunds(parts: SolanaParts, listed: SettlementRow[]): 
     ),
   ]);
   // What this step has sent from the vault. All rows have the same vault, because they belong to one option, and an
-  // offer's vault cannot change once it has participations.
+  // offer's vault cannot change once the offer has participations.
   let spent = 0n;
   let sent = 0;
   for (const [i, { row, order }] of orders.entries()) {

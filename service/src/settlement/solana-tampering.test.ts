@@ -98,7 +98,8 @@ describe('exactly the changed participation is named:', () => {
     for (const id of [committed, adopted]) {
       const [first, ...more] = await tamper(`update participations set ${change} where id = '${id}'`);
       expect([id, first?.rows]).toEqual([id, [id]]);
-      // If `commit_id` was changed, the transaction belongs to no participation any more, so the report lists it too.
+      // If `commit_id` was changed, the transaction belongs to no participation any more, so the report lists the
+      // transaction too.
       expect(rowsOf(more)).toEqual(change.startsWith('commit_id') ? [[]] : []);
     }
   });

@@ -159,8 +159,8 @@ export async function postponeRows(db: Db, ids: readonly string[], seconds: numb
 
 /**
  * The block limits for refunds. A commit can be refunded if its block is below `committedBelow`. After a failed refund,
- * another can be sent if the failed transaction's block is below `releasedBelow`, because that block can no longer be
- * undone. Neither limit applies to a transaction in state `final`.
+ * another refund can be sent if the failed transaction's block is below `releasedBelow`, because such a block can no
+ * longer be undone. Neither limit applies to a transaction in state `final`.
  */
 export type RefundableBlocks = { committedBelow: bigint; releasedBelow: bigint };
 

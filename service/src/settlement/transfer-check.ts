@@ -11,9 +11,9 @@ import type { EvmRow } from './evm-parts.ts';
 const ALERT_SECONDS = 3_600;
 
 /**
- * Compares, for each row, the amount that the token transferred with the amount that the fund committed. They can
- * differ if the token charges a fee: third-party funds still credit the requested amount, and then owe more than they
- * hold. If the amounts differ, completes the row with a reason that gives both, and raises an alert.
+ * Compares, for each row, the amount that the token transferred with the amount that the fund committed. These amounts
+ * can differ if the token charges a fee: third-party funds still credit the requested amount, and then owe more than
+ * they hold. If the amounts differ, completes the row with a reason that gives both amounts, and raises an alert.
  */
 export async function noteDifferences(
   { ctx, alerts }: { ctx: Pick<Context, 'clock' | 'random' | 'log'>; alerts: Alerts },

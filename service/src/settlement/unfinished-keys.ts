@@ -8,8 +8,8 @@ import type { UnfinishedKey } from '../operator/status.ts';
 import { plural } from '../plural.ts';
 
 /**
- * Lists the chains for which this node has a key but no RPC URL. `hasEvmKey` returns whether it has a key for a role on
- * an EVM chain.
+ * Lists the chains for which this node has a key but no RPC URL. `hasEvmKey` returns whether the node has a key for a
+ * role on an EVM chain.
  */
 export function listUnfollowedChains(
   chains: Chains,
@@ -38,7 +38,9 @@ export function describeUnfollowed({ chain, address, open }: UnfinishedKey): str
   return `RPC_URL_${chain.toUpperCase()}: must stay set while ${address} has open transactions on ${chain} (${open}); remove it once none is open, or list the address in OPERATOR_KEYS_FILE if only other nodes have the key`;
 }
 
-/** Returns whether the key may sign replacements for all of its unfinished transactions. `held` lists its roles. */
+/**
+ * Returns whether the key may sign replacements for all of its unfinished transactions. `held` lists the key's roles.
+ */
 export function canFinish(
   { kinds }: UnfinishedKey,
   held: readonly { roles: readonly SendingRole[] }[],
@@ -49,5 +51,5 @@ export function canFinish(
 
 /** Returns why a node does not start if it cannot finish the transactions of a replaced key. */
 export function describeUnlisted({ chain, address, count, kinds }: UnfinishedKey): string {
-  return `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${plural(count, 'unfinished transaction')} (${kinds.join(', ')}) on ${chain}; add its private key or KMS key id, or restore its roles, or list its address in OPERATOR_KEYS_FILE if only other nodes have it`;
+  return `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${plural(count, 'unfinished transaction')} (${kinds.join(', ')}) on ${chain}; add its private key or KMS key id, or restore its roles, or list its address in OPERATOR_KEYS_FILE if only other nodes have the key`;
 }

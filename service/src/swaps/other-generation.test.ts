@@ -17,8 +17,8 @@ let app: TestApp;
 let user: Person;
 let share: Hex;
 /**
- * A third-party fund swap. Unlike our own, its `status()` returns the values in another order, and the issuer maintains
- * its allow-list.
+ * A third-party fund swap. It differs from our own: `status()` returns the values in another order, and the issuer
+ * maintains the allow-list.
  */
 let swap: Hex;
 let usdc: Hex;

@@ -7,7 +7,7 @@ export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
   decimals(symbol: string): number | Promise<number>;
   /** `hits`: calls answered by the cache or by a call in flight. `misses`: calls sent to the venue. */
   cacheCounts: Readonly<{ hits: number; misses: number }>;
-  /** Empties the cache. The sandbox and tests call it after changing the simulated venue. */
+  /** Empties the cache. The sandbox and tests call this after changing the simulated venue. */
   clear(): void;
 };
 

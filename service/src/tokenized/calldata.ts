@@ -46,7 +46,7 @@ export async function issueCalldata(
     if (error instanceof ApiError && error.code === 'contract_reverted') await fail();
     throw error;
   });
-  // Calldata cannot be recalled, so eligibility is checked once more right before it is issued.
+  // Calldata cannot be recalled, so eligibility is checked once more right before the calldata is issued.
   await assertMayTrade(ctx, intent.caller, intent.offer, contract, wallet);
   return ctx.commitReply(async (tx) => {
     await lockMayTrade(ctx, tx, intent.caller, intent.offer, wallet);

@@ -41,8 +41,8 @@ function reasonOf(ctx: Context, { is_held, wallet }: RestrictedOrder): 'hold' | 
 }
 
 /**
- * Records the restriction and, if we maintain the allow-list, queues the removal of the wallet from it. Returns false
- * if another node has already done so.
+ * Records the restriction and, if we maintain the allow-list, queues the removal of the wallet from the list. Returns
+ * false if another node has already recorded the restriction.
  */
 async function restrict(
   ctx: Context,

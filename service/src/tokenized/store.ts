@@ -74,8 +74,8 @@ export async function findHolding(
 
 export type Earlier = {
   /**
-   * The order placed by an earlier request with the same idempotency key. Undefined if there is none, or if the venue
-   * refused it: a refused order has used up no attestation, so the new request may place another order.
+   * The order placed by an earlier request with the same idempotency key. Undefined if there is no such order, or if
+   * the venue refused it: a refused order has used up no attestation, so the new request may place another order.
    */
   claimed: StoredOrder | undefined;
   /** The wallet's open order for the asset. */

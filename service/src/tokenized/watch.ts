@@ -22,8 +22,8 @@ import {
 const WATCH_INTERVAL_MS = 2_000;
 const BATCH_SIZE = 500;
 /**
- * How long orders are leased for a check. If the node stops during the check, other nodes can check them once the lease
- * ends.
+ * How long orders are leased for a check. If the node stops during the check, other nodes can check the orders once the
+ * lease ends.
  */
 const LEASE_SECONDS = 30;
 /** The maximum number of blocks in a log query. RPC providers reject longer ranges. */
@@ -121,7 +121,10 @@ async function finishOrder(
   });
 }
 
-/** Releases an order if it has been executed, even if its block is not final yet. Returns whether it was executed. */
+/**
+ * Releases an order if it has been executed, even if the block of the execution is not final yet. Returns whether the
+ * order was executed.
+ */
 export async function releaseIfExecuted(ctx: Context, order: StoredOrder): Promise<boolean> {
   if (order.state !== 'live' || order.attestation === null) return false;
   const chain = ctx.chains.evm(order.chain);

@@ -6,7 +6,10 @@ export type AllowRequest = { chain: EvmChain; contract: Hex; wallet: Hex; offerI
 /** The transaction that the wallet broadcasts to join an allow-list. `deadline` is in epoch milliseconds. */
 export type AllowTransaction = { to: Hex; data: Hex; deadline: number };
 
-/** The interface to the supplier, which admits a wallet to an allow-list once the user has proven that they own it. */
+/**
+ * The interface to the supplier, which admits a wallet to an allow-list once the user has proven ownership of the
+ * wallet.
+ */
 export type Supplier = {
   /**
    * Returns whether the supplier can admit wallets to this allow-list. Returns false if the issuer maintains the list

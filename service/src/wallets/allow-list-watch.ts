@@ -11,8 +11,8 @@ const WATCH_INTERVAL_MS = 5_000;
 const BATCH_SIZE = 500;
 /**
  * How long after its deadline a permission counts as unused. Right after the deadline, a lagging node may not show the
- * wallet's transaction yet, and a reorganization may still put it into a block before the deadline. An allowed wallet
- * that is recorded as expired would never be revoked.
+ * wallet's transaction yet, and a reorganization may still put that transaction into a block before the deadline. An
+ * allowed wallet that is recorded as expired would never be revoked.
  */
 const EXPIRY_MARGIN_S = 300n;
 
@@ -21,7 +21,8 @@ const EXPIRY_MARGIN_S = 300n;
  * on any number of nodes.
  */
 export async function settleVerifications(ctx: Context): Promise<void> {
-  // Reads every page. Permissions on a chain that does not answer stay open, and must not keep later ones waiting.
+  // Reads every page. Permissions on a chain that does not answer stay open, and must not keep later permissions
+  // waiting.
   for (let last: Verification | null = null; ; ) {
     const open: Verification[] = await listPermitted(ctx.db, last, BATCH_SIZE);
     await Promise.all(

@@ -50,7 +50,7 @@ export async function allowWallet(
     if (!isOurs) throw new ApiError('allow_list_external');
   }
   await proveOwnership(ctx, caller, proof);
-  // If the issuer maintains the list, only the issuer can revoke its entries. So no entry is recorded for revocation.
+  // If the issuer maintains the list, only the issuer can revoke entries. So no entry is recorded for revocation.
   if (!isOurs) return {};
   const verification = { ...key, id: newId(ctx.clock, ctx.random), partner_id: caller.partnerId };
   if (isAllowed) return confirmAllowed(ctx, caller, gate, verification);
@@ -97,8 +97,8 @@ async function confirmAllowed(
 }
 
 /**
- * Checks whether a stored reply may be repeated. A reply that contains a transaction is a permission, so throws if the
- * user is no longer eligible. The reply `{}` permits nothing, so it may always be repeated.
+ * Checks whether a stored reply may be repeated. Throws if the reply contains a transaction, which is a permission, and
+ * the user is no longer eligible. The reply `{}` permits nothing, so it may always be repeated.
  */
 export async function assertMayReplayAllow(
   ctx: Context,

@@ -71,8 +71,8 @@ async function revoke(ctx: Context, row: Verification): Promise<void> {
 }
 
 /**
- * Revokes the wallet, unless the verification of another eligible user also justifies its allow-list entry. In that
- * case, only ends this verification.
+ * Revokes the wallet, unless another eligible user's verification also justifies the wallet's allow-list entry. In that
+ * case, only ends the verification `row`.
  */
 async function revokeUnproven(ctx: Context, row: Verification): Promise<void> {
   for (const other of await listOthers(ctx.db, row))

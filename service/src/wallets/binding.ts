@@ -32,7 +32,7 @@ import {
   replaceAddress,
 } from './store.ts';
 
-/** Binds a wallet to an offer option once its owner has signed the challenge. */
+/** Binds a wallet to an offer option once the wallet's owner has signed the challenge. */
 export async function connectWallet(
   ctx: Context,
   caller: UserCaller,

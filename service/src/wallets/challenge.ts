@@ -111,7 +111,7 @@ function composeMessage(
 
 /**
  * Returns the domain and URI for a Solana sign-in message. The request cannot set them. Uses the requesting page if the
- * partner has registered the page's origin, because Solana wallets compare the message's domain with the page's.
+ * partner has registered the page's origin, because Solana wallets compare the message's domain with the page's domain.
  */
 function defaultPage(
   { baseUrl }: Context,

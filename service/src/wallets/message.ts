@@ -46,7 +46,7 @@ export function signInMessage(facts: MessageFacts, { domain, uri, statement }: S
   ].join('\n');
 }
 
-/** Returns the sentence that every challenge contains. It names the partner and the account. */
+/** Returns the sentence that every challenge contains. The sentence names the partner and the account. */
 export function openingSentence({ partner, account }: Pick<MessageFacts, 'partner' | 'account'>): string {
   return `${partner} asks you to prove that you own this wallet for account ${account}.`;
 }

@@ -17,7 +17,7 @@ export function walletLock(db: Db, partnerId: string, address: string): Step<voi
 /**
  * Lists the other users who hold the wallet with the partner: those with a proof that may be valid on `chain` (if
  * `chain` is `*`, any proof counts), and those with a binding but no proof. Locks the other users' proofs until the
- * transaction ends, so that no participation is created with them.
+ * transaction ends, so that no participation is created with those proofs.
  */
 export async function lockOtherHolders(
   tx: Db,

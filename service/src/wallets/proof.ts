@@ -140,8 +140,8 @@ async function countsOn(
     return (await ctx.signatures.check({ chain, address, text, signature })) !== null;
   if (kind !== 'recorded') return false;
   if (provenOn === chain) return true;
-  // Version 0.1 did not record whether a key or a contract signed the proof. If the address has no contract code on
-  // either chain, a key must have signed it, so the proof counts on both chains.
+  // Version 0.1 did not record whether a key or a contract signed the proof. If the address has contract code on
+  // neither `chain` nor `provenOn`, a key must have signed the proof, so the proof counts on both chains.
   const chains = ctx.chains.all().filter(({ name }) => name === chain || name === provenOn);
   if (chains.length < 2) return false;
   const codes = await Promise.all(chains.map((each) => readCode(uncached(each), address)));

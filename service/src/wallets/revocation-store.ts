@@ -45,7 +45,7 @@ export async function postpone(db: Db, id: string, seconds: number): Promise<voi
     where id = ${id}`.execute(db);
 }
 
-/** Assigns a waiting revocation to a transaction. Returns false if it is no longer waiting. */
+/** Assigns a waiting revocation to a transaction. Returns false if the revocation is no longer waiting. */
 export async function assign(tx: Db, id: string, transactionId: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update allow_revocations set state = 'sent', transaction_id = ${transactionId}

@@ -24,7 +24,7 @@ const RETRY = { 'retry-after': '5' };
 
 /**
  * Queues the revocation of an allow-list entry, which the chain's settlement worker then sends. Also sets every
- * verification that justifies the entry to `revoking`. Does nothing if no verification justifies it.
+ * verification that justifies the entry to `revoking`. Does nothing if no verification justifies the entry.
  */
 export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
   const time = toTimestamp(ctx.clock.micros());
@@ -33,7 +33,7 @@ export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<
 }
 
 /**
- * Queues the revocation of an entry even if it has no verification, for example because the issuer created the entry.
+ * Queues the revocation of an entry even if the entry has no verification, for example because the issuer created it.
  */
 export async function revokeEntry(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
   const time = toTimestamp(ctx.clock.micros());
@@ -50,7 +50,7 @@ async function queue(ctx: Parts, tx: Db, { chain, contract, wallet }: Entry, tim
 
 /**
  * Locks the entry, so that no revocation is queued until the transaction ends. Throws `upstream_unavailable` if a
- * revocation is already open, because it would also cancel a permission that is signed now.
+ * revocation is already open, because that revocation would also cancel a permission that is signed now.
  */
 export async function lockNotRevoking(tx: Db, entry: Entry): Promise<void> {
   await revocations.lockEntry(tx, entry);
@@ -84,14 +84,14 @@ export const findNextRevocation = revocations.findWaiting;
 export const postponeRevocation = revocations.postpone;
 
 /**
- * Assigns a revocation to the operator transaction that is being stored. Throws if it is already assigned.
+ * Assigns a revocation to the operator transaction that is being stored. Throws if the revocation is already assigned.
  */
 export async function assignRevocation(tx: Db, id: string, transactionId: string): Promise<void> {
   if (!(await revocations.assign(tx, id, transactionId)))
     throw new Error('the state of a revocation changed concurrently');
 }
 
-/** Records a confirmed revocation and appends one `wallet.revoked` event per verification that it ended. */
+/** Records a confirmed revocation and appends one `wallet.revoked` event per verification that the revocation ended. */
 export async function finishRevocation(ctx: Parts, tx: Db, transactionId: string): Promise<void> {
   const entry = await revocations.markDone(tx, transactionId);
   if (entry === undefined) return;

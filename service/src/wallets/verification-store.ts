@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { AllowVerifications } from '../db/wallet-tables.ts';
 
-/** A user's permission to have a wallet on an offer's allow-list. `state` says what has become of it. */
+/** A user's permission to have a wallet on an offer's allow-list. `state` says what has become of the permission. */
 export type Verification = Omit<Selectable<AllowVerifications>, 'check_at'>;
 
 /** A wallet's entry in an allow-list contract. Verifications of several users and offers can justify the same entry. */
@@ -68,8 +68,8 @@ export async function finishVerification(
 }
 
 /**
- * Lists verifications whose transaction may still be mined, least recently updated first. Starts behind the verification
- * `after`, or at the first one if it is null.
+ * Lists verifications whose transaction may still be mined, least recently updated first. Starts behind the
+ * verification `after`, or at the first one if `after` is null.
  */
 export async function listPermitted(
   db: Db,
@@ -156,7 +156,10 @@ export async function hasVerifications(tx: Db, userId: string): Promise<boolean>
   return rows.length > 0;
 }
 
-/** Sets every verification that justifies this allow-list entry to `revoking`. Returns how many it changed. */
+/**
+ * Sets every verification that justifies this allow-list entry to `revoking`. Returns how many verifications it
+ * changed.
+ */
 export async function startRevoking(tx: Db, entry: Entry, time: string): Promise<number> {
   const { numAffectedRows } = await sql`
     update allow_verifications set state = 'revoking', updated_at = ${time} where ${isOf(entry)} and ${STANDING}`.execute(

@@ -9,7 +9,7 @@ const DEFAULT = 'webhook_attempts_default';
  */
 const LOCK_TIMEOUT = sql.raw("set local lock_timeout = '2s'");
 
-/** Creates the partition for the month from `from` to `to`, unless one already covers it. */
+/** Creates the partition for the month from `from` to `to`, unless a partition already covers that month. */
 export async function createPartition(db: Db, from: string, to: string): Promise<void> {
   const name = `webhook_attempts_${from.slice(0, 7).replace('-', '_')}`;
   await db.transaction().execute(async (tx) => {

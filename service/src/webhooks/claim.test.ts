@@ -44,7 +44,7 @@ afterEach(async () => {
 const create = async (): Promise<string> =>
   (await call('POST', ENDPOINTS, { url: 'http://127.0.0.1:9000/hooks', types: ['*'] })).json.id;
 
-/** Appends an event for each subject and gives the events their positions in the log. Returns their ids. */
+/** Appends an event for each subject and gives the events their positions in the log. Returns the ids of the events. */
 async function append(...subjects: string[]): Promise<string[]> {
   const events = subjects.map((id) => ({
     ...{ partnerId: PARTNER, userId: null, type: 'offer.published' },
@@ -233,7 +233,7 @@ async function insertNew(tx: Db, endpoint: string, events: readonly string[]): P
 }
 
 describe('recovery', () => {
-  /** Recovers all events from `first` on. Deletes older ones, which belong to other tests. */
+  /** Recovers all events from `first` on. Deletes older events, which belong to other tests. */
   const recover = async (endpoint: string, first: string | undefined): Promise<number> => {
     await sql`delete from events where sequence < (select sequence from events where id = ${first})`.execute(
       db,

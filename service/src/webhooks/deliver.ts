@@ -28,7 +28,7 @@ const BATCH_SIZE = 500;
 /**
  * Creates deliveries for the next events after the endpoint's cursor, and moves the cursor in the same transaction.
  * Returns whether there may be more events. Reads only one batch, so that the backlog of one endpoint does not delay
- * the others.
+ * the other endpoints.
  */
 export async function createDeliveries(ctx: Context, endpointId: string): Promise<boolean> {
   return ctx.db.transaction().execute(async (tx) => {
@@ -56,7 +56,8 @@ export async function deliver(
   const secrets = [sealed_secret, previous_sealed_secret]
     .filter((sealed) => sealed !== null)
     .map((sealed) => ctx.sealing.open(SECRET_PURPOSE, sealed, endpoint_id).toString());
-  // Receivers compare the timestamp with their own clock, so it is real time even if the sandbox clock has moved.
+  // Receivers compare the timestamp with their own clock, so the timestamp is real time even if the sandbox clock has
+  // moved.
   const at = realMicros();
   const headers = {
     'content-type': 'application/json',

@@ -118,7 +118,7 @@ export type ClaimedDelivery = EventRow & {
   /** The number of attempts, including this one. */
   attempts: number;
   step: number;
-  /** When the lease of a resend ends. It also identifies the claim, because a later claim has a later lease. */
+  /** When the lease of a resend ends. This time also identifies the claim, because a later claim has a later lease. */
   resend_lease_until: string | null;
   url: string;
   sealed_secret: Buffer;
@@ -131,8 +131,8 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
   e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
 /**
- * How many due deliveries a claim looks at. This is more than it takes, because another node may be claiming some of
- * them. The number is part of the SQL text: with a parameter, PostgreSQL would plan the statement again for every
+ * How many due deliveries a claim looks at. This is more than a claim takes, because another node may be claiming some
+ * of them. The number is part of the SQL text: with a parameter, PostgreSQL would plan the statement again for every
  * claim, which takes longer than the claim itself.
  */
 const MAX_FOUND = sql.raw('32');

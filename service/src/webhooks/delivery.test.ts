@@ -243,7 +243,7 @@ test('a backlog becomes deliveries in batches, so that other endpoints need not 
   expect(await createDeliveries(node.ctx, id)).toBe(false);
   expect(await created()).toHaveLength(501);
   await sql`update partners set disabled_at = null where id = ${PARTNER}`.execute(db);
-  // Disabling the partner has ended its token, so the test needs a new one.
+  // Disabling the partner has ended its token, so the test needs a new token.
   call = await callAs(node);
 });
 

@@ -11,7 +11,7 @@ import { assertKnownTypes } from './event-types.ts';
 import type { Enabling, EndpointChange, NewEndpoint, WebhookEndpoint } from './schema.ts';
 import { newWebhookSecret } from './signature.ts';
 
-/** The parts of the context that this module uses. The CLI provides no others. */
+/** The parts of the context that this module uses. The CLI provides no other parts. */
 export type EndpointContext = Pick<
   Context,
   'db' | 'clock' | 'random' | 'sealing' | 'commitReply' | 'webhooks'

@@ -39,8 +39,8 @@ export async function recordSuccess(tx: Db, id: string): Promise<boolean> {
  * The caller must record the other deliveries one by one, because each of them may end a reported problem (see
  * `noteSuccess`).
  *
- * One statement records all attempts, because transactions are most of the cost of a delivery. It locks endpoints
- * before deliveries, as all other code does.
+ * One statement records all attempts, because transactions are most of the cost of a delivery. The statement locks
+ * endpoints before deliveries, as all other code does.
  */
 export async function recordHealthySuccesses(
   db: Db,

@@ -7,8 +7,8 @@ export type MissedEvent = {
   subject: string | null;
   sequence: bigint;
   /**
-   * The id of the event's delivery. Null if there is none, for example because the endpoint was disabled when the event
-   * happened, and was later enabled with `from` set to `now`.
+   * The id of the event's delivery. Null if the event has no delivery, for example because the endpoint was disabled
+   * when the event happened, and was later enabled with `from` set to `now`.
    */
   delivery_id: string | null;
 };

@@ -8,8 +8,8 @@ const TIMEOUT_MS = 1_500;
 const TRIES = 2;
 
 /**
- * Resolves with Node's `Resolver` (c-ares), not with `dns.lookup`. The latter calls `getaddrinfo`, which would block a
- * thread of Node's small shared pool, so a few endpoints with slow name servers could stall the whole process.
+ * Resolves with Node's `Resolver` (c-ares), not with `dns.lookup`. `dns.lookup` calls `getaddrinfo`, which would block
+ * a thread of Node's small shared pool, so a few endpoints with slow name servers could stall the whole process.
  */
 export function systemResolver(): Resolve {
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });

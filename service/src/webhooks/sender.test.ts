@@ -26,7 +26,7 @@ uNUw8jUwCgYIKoZIzj0EAwIDSQAwRgIhAKF+o1vd9QPrKrggUdYDsUOUScI61iac
 const OWN = 'https://api.causeway.test';
 const LOOPBACK = ['127.0.0.0/8'];
 const opened: { sender: WebhookSender[]; servers: Server[] } = { sender: [], servers: [] };
-/** The addresses that `.test` host names resolve to. Tests change them. */
+/** The addresses that `.test` host names resolve to. Tests change these addresses. */
 let addresses: string[] = ['127.0.0.1'];
 afterEach(() => {
   addresses = ['127.0.0.1'];

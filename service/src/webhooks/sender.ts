@@ -142,9 +142,10 @@ export function openWebhookSender({
 }
 
 /**
- * Returns a connector that resolves the host, and refuses it if any of its addresses is not permitted. Otherwise, the
- * connector tries the addresses one after another until one accepts the connection or the attempt has ended. The check
- * is not in the `lookup` option of the socket, because `lookup` is not called for a URL that contains an IP address.
+ * Returns a connector that resolves the host, and refuses the host if any of its addresses is not permitted. Otherwise,
+ * the connector tries the addresses one after another until one accepts the connection or the attempt has ended. The
+ * check is not in the `lookup` option of the socket, because `lookup` is not called for a URL that contains an IP
+ * address.
  */
 function guardedConnector(
   rules: UrlRules,

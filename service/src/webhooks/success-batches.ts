@@ -11,7 +11,7 @@ const MAX_BATCH_SIZE = 256;
 
 /**
  * Returns a function that records a successful attempt. Attempts are recorded in batches, because transactions are most
- * of the cost of a delivery. The attempts that end while one batch is being written form the next. One statement
+ * of the cost of a delivery. The attempts that end while one batch is being written form the next batch. One statement
  * records all of a batch's attempts to healthy endpoints. If a batch fails, its attempts are recorded one by one.
  */
 export function createSuccessBatches(ctx: Context): (success: Success) => Promise<void> {

@@ -25,8 +25,8 @@ export type UrlRules = {
 };
 
 /**
- * Creates the rules for destinations. They apply when a URL is saved and again each time a connection is
- * opened, because a host name can resolve to another address later.
+ * Creates the rules for destinations. The rules apply when a URL is saved and again each time a connection is opened,
+ * because a host name can resolve to another address later.
  */
 export function createUrlRules(addresses: AddressRules, baseUrl: string, resolve: Resolve): UrlRules {
   const own = new URL(baseUrl);

@@ -29,7 +29,7 @@ export type WebhookWorker = { wake(): void; stop(): Promise<void> };
 
 /**
  * Delivers events to the webhook endpoints. The number of concurrent attempts (slots) per endpoint and per partner is
- * limited, so that a hanging endpoint does not delay the others. Any number of nodes may run it.
+ * limited, so that a hanging endpoint does not delay the other endpoints. Any number of nodes may run this worker.
  */
 export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
   const running = new Set<Promise<void>>();

@@ -75,7 +75,7 @@ export async function startCluster(folder: string) {
     }
     return [];
   };
-  /** Waits for a server other than `former` that accepts writes, and returns it. */
+  /** Waits until a server other than `former` accepts writes, and returns that server. */
   const waitForPrimary = (former?: Server) =>
     waitFor('a primary', async () => {
       for (const server of servers)

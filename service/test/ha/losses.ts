@@ -39,9 +39,9 @@ function restoreDump({ cluster: { url, tools }, nodes, folder }: Parts): Loss {
 }
 
 /**
- * Freezes the primary until a standby is promoted, then resumes it. A watchdog would have reset it instead. When
- * resumed, Patroni 3.0 takes its lock back, and everything that the new primary has acknowledged is lost. Later
- * versions step down instead, and lose nothing.
+ * Freezes the primary until a standby is promoted, then resumes the old primary. A watchdog would have reset the old
+ * primary instead. When resumed, Patroni 3.0 takes its lock back, and everything that the new primary has acknowledged
+ * is lost. Later versions step down instead, and lose nothing.
  */
 function resumeWithoutWatchdog({ cluster }: Parts, primary: Server): Loss {
   return {

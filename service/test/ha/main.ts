@@ -186,7 +186,7 @@ function failovers(cluster: Cluster, stream: Stream): Record<string, (primary: S
       primary.start();
     },
     // Without Patroni, nothing tells the resumed PostgreSQL server to stop. Nodes that list all hosts may still be
-    // connected to it. It must not confirm any write.
+    // connected to that server, which must not confirm any write.
     'resumed primary without Patroni': async (primary) => {
       primary.signal('SIGSTOP');
       await cluster.waitForPrimary(primary);

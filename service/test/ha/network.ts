@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A machine: a network namespace that is connected to the others by a bridge. */
+/** A machine: a network namespace that is connected to the other machines by a bridge. */
 export type Machine = {
   address: string;
   /** Returns the command that runs `command` on this machine. */

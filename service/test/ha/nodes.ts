@@ -7,7 +7,7 @@ export type Nodes = {
   ports: number[];
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Runs a command with the settings of the nodes. Throws if it fails. */
+  /** Runs a command with the settings of the nodes. Throws if the command fails. */
   command(...args: string[]): Promise<string>;
   /**
    * Waits until `operator reconcile --report` finds no difference. On a busy machine, reading the chain may time out at

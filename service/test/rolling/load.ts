@@ -14,7 +14,7 @@ export type Send = (
 /** Sends further requests until `isRunning` returns false. */
 export type MoreLoad = (send: Send, load: Load, isRunning: () => boolean) => Promise<unknown>;
 
-/** The secrets that the callers currently use. A rotation changes them while the load runs. */
+/** The secrets that the callers currently use. A rotation changes the secrets while the load runs. */
 export type Callers = {
   /** All credentials that must work. The clients alternate between them. */
   credentials: Credentials[];

@@ -29,7 +29,7 @@ export async function launchChromium(): Promise<Browser> {
       '--disable-sync',
       '--no-first-run',
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
-      // Chromium's sandbox does not work as root, and containers rarely allow it.
+      // Chromium's sandbox does not work as root, and containers rarely allow the sandbox.
       ...(isRoot() || process.env.CI ? ['--no-sandbox'] : []),
     ],
   });

@@ -4,7 +4,7 @@ const MARK = 'made for the tests of causeway';
 
 /**
  * Makes sure that tests never write to somebody else's server. Throws unless the database at `url` is empty or has our
- * mark. Marks an empty database. The tests then create their own databases on its server.
+ * mark. Marks an empty database. The tests then create their own databases on the same server.
  */
 export async function claimServer(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });

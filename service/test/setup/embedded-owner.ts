@@ -1,8 +1,8 @@
 import pg from 'pg';
 import { startEmbedded } from '../../src/db/embedded.ts';
 
-// A process that owns an embedded server, for tests that kill it. It starts the server on the given folder, then
-// inserts numbers and prints each number after its commit.
+// A process that owns an embedded server, for tests that kill the process. It starts the server on the given folder,
+// then inserts numbers and prints each number after its commit.
 const [dataDir] = process.argv.slice(2);
 if (!dataDir) throw new Error('usage: embedded-owner <data folder>');
 try {

@@ -17,7 +17,7 @@ const NEEDED_BYTES = 4 * 1024 ** 3;
 const ABANDONED_AFTER_MS = 6 * 3_600_000;
 
 /**
- * Puts the temporary files of the tests into memory if there is enough of it: the tests create and delete hundreds of
+ * Puts the temporary files of the tests into memory if there is enough memory: the tests create and delete hundreds of
  * databases of a thousand files each. Leaves a `TMPDIR` that somebody has set.
  */
 export function setup(): (() => void) | undefined {

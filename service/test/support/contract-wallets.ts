@@ -37,8 +37,8 @@ type Artifact = { abi: Abi; bytecode: Hex };
 
 /**
  * Loads the compiled contracts from the official packages. Throws if a contract would not get its known address,
- * because it is then not the contract that wallets use. The packages are not in the lock file, because they take up 60
- * MB with their dependencies.
+ * because that contract is then not the one that wallets use. The packages are not in the lock file, because they take
+ * up 60 MB with their dependencies.
  */
 async function loadArtifacts() {
   const require = createRequire(join(await installPackages('wallet-contracts', PACKAGES), 'package.json'));

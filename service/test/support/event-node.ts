@@ -16,7 +16,7 @@ export type EventNodeSettings = {
   databaseUrl: string;
   /**
    * The port on which to serve the event log, and the time on the clock of the test's own app. That app issues the
-   * tokens with which clients read the log, so the node must agree with it on the time.
+   * tokens with which clients read the log, so the node must agree with the app on the time.
    */
   serve?: { port: number; now: number };
 };

@@ -9,7 +9,7 @@ import type { NodeError } from '../../src/chain/rpc/failures.ts';
 import type { FollowTimings } from '../../src/operator/follow.ts';
 import { type Sale, type SaleOptions, saleWorker, startSale } from './sale.ts';
 
-/** Starts a sale before the tests of a file and closes it after them. */
+/** Starts a sale before the tests of a file and closes the sale after them. */
 export function useSale(options: SaleOptions = {}): Sale {
   const sale = {} as Sale;
   beforeAll(async () => {

@@ -10,8 +10,8 @@ import { createNode, type NodeFaults } from '@causeway/sandbox/simulators/solana
 import { createRpcServer } from '@causeway/sandbox/simulators/solana/rpc-server.ts';
 
 /**
- * A node of the test chain. While it runs, tests can change `faults` (how the node itself misbehaves) and `fault` (a
- * network fault between the node and its callers).
+ * A node of the test chain. While the node runs, tests can change `faults` (how the node itself misbehaves) and `fault`
+ * (a network fault between the node and its callers).
  */
 export type TestNode = { url: string; faults: NodeFaults; fault: Fault };
 

@@ -168,7 +168,7 @@ export async function startSolanaSale(
   };
 }
 
-/** Starts a sale before the tests of a file and closes it after them. Every test begins with nodes that work. */
+/** Starts a sale before the tests of a file and closes the sale after them. Every test begins with nodes that work. */
 export function useSolanaSale(options: Parameters<typeof startSolanaSale>[0] = {}): SolanaSale {
   const sale = {} as SolanaSale;
   beforeAll(async () => {
@@ -183,8 +183,8 @@ export function useSolanaSale(options: Parameters<typeof startSolanaSale>[0] = {
 }
 
 /**
- * Returns a transfer from the buyer's account to a thief. Its authority is the fund, a multisig account for which
- * `signer` must sign.
+ * Returns a transfer from the buyer's account to a thief. The transfer's authority is the fund, a multisig account for
+ * which `signer` must sign.
  */
 export function theft({ solana }: SolanaSale, buyer: string, signer: string): Instruction {
   const thief = associatedAccount(solanaKey('thief').address, MINT);
@@ -268,8 +268,8 @@ export function solanaWorker({ app }: Pick<SolanaSale, 'app'>, change: WorkerCha
 }
 
 /**
- * Saves a participation. Returns a function that restores it and deletes the transactions that were sent for it since
- * then, as restoring a backup does.
+ * Saves a participation. Returns a function that restores the participation and deletes the transactions that were sent
+ * for it since then, as restoring a backup does.
  */
 export async function backUpRow({ app }: Pick<SolanaSale, 'app'>, id: string): Promise<() => Promise<void>> {
   const { db } = app.ctx;

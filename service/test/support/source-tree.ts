@@ -9,7 +9,7 @@ export type SourceFile = {
   imports: Import[];
 };
 
-/** An import of another source file of the repository; `target` is its path. */
+/** An import of another source file of the repository; `target` is that file's path. */
 export type Import = { target: string; isType: boolean };
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

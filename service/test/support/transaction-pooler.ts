@@ -16,9 +16,9 @@ type Client = { socket: Socket; server: Server | null; waiting: Buffer[] };
 export type Pooler = { url: string; close(): Promise<void> };
 
 /**
- * Speaks PostgreSQL's protocol like PgBouncer in transaction mode: a client has a server connection only
- * until its transaction ends. With `preparesStatements`, it keeps track of prepared statements for all
- * clients, like PgBouncer since 1.21.
+ * Speaks PostgreSQL's protocol like PgBouncer in transaction mode: a client has a server connection only until its
+ * transaction ends. With `preparesStatements`, the pooler keeps track of prepared statements for all clients, like
+ * PgBouncer since 1.21.
  */
 export async function startTransactionPooler(
   url: string,

@@ -92,8 +92,7 @@ async function startNode(file: string, variables: Record<string, string>): Promi
 }
 
 /**
- * Starts a process that loads its code and then waits for the start message. It exits when this process
- * exits.
+ * Starts a process that loads its code and then waits for the start message. The new process exits when this one exits.
  */
 async function loadNode(file: string, variables: Record<string, string>): Promise<ChildProcess> {
   const child = fork(file, {
@@ -105,7 +104,7 @@ async function loadNode(file: string, variables: Record<string, string>): Promis
   return child;
 }
 
-/** Returns the next message from a child process, or null if it exits. */
+/** Returns the next message from a child process, or null if the process exits. */
 async function nextMessage(child: ChildProcess): Promise<{ url?: string } | null> {
   const message = once(child, 'message').then(([data]) => data as { url?: string });
   const exit = once(child, 'exit').then(() => null);

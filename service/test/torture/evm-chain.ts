@@ -201,7 +201,7 @@ async function stallBlocks({ chain }: TestChain, milliseconds: number): Promise<
 
 /**
  * Removes the last commit, mined or not, from the database, like a failover to a lagging replica. Then reconciles and
- * adopts the nonce, as an operator does. Returns the nonce of the commit, or null if there is none.
+ * adopts the nonce, as an operator does. Returns the nonce of the removed commit, or null if no commit was removed.
  */
 async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<bigint | null> {
   const { rows } = await sql<{ id: string; nonce: bigint }>`
@@ -226,7 +226,7 @@ async function forgetTransactions(ctx: Context, { chain }: TestChain): Promise<b
 /**
  * Does what an operator does when settlement reports a foreign nonce. This can happen after a fee spike: the forgotten
  * commit stays in the mempool, and later takes the nonce of a new transaction. Adopts nothing if any foreign nonce is
- * not in `forgotten`, because that would be a bug in the service.
+ * not in `forgotten`, because such a nonce would mean a bug in the service.
  */
 async function repair(ctx: Context, forgotten: ReadonlySet<bigint>): Promise<void> {
   const plan = await planReconcile(ctx.db, ctx.chains.evm(NAME), 0n);

@@ -36,7 +36,8 @@ const SETTLE_TIMEOUT_MS = 150_000;
 /**
  * How long a kill waits, at most, for enough work to interrupt. This must be longer than the service waits before it
  * fails a participation whose approval is lost. Every kill makes the service start that wait again. If kills followed
- * each other more quickly, such participations would never fail, and all investors could end up waiting for theirs.
+ * each other more quickly, such participations would never fail, and all investors could end up waiting for a
+ * participation of this kind.
  */
 const WORK_TIMEOUT_MS = 60_000;
 const startedAt = performance.now();

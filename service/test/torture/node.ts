@@ -15,8 +15,8 @@ import { MAX_REORGANISATION_DEPTH } from './random-choices.ts';
 const REFUND_DEPTH = MAX_REORGANISATION_DEPTH + 1;
 
 /**
- * Shorter than the default, because the test kills the process after a few seconds. Before that, it must be able to
- * replace a transaction that a fee spike has outbid.
+ * Shorter than the default, because the test kills the process after a few seconds. Before the kill, the process must
+ * be able to replace a transaction that a fee spike has outbid.
  */
 const TIMINGS = { ...FOLLOW_TIMINGS, resendSeconds: 2, bumpSeconds: 5 };
 

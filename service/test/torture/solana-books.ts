@@ -40,8 +40,9 @@ export async function checkSolanaBooks(
 }
 
 /**
- * Checks the receipts, the accounts that prove commits and refunds. A receipt must exist if and only if the database
- * records its commit or refund, and only one key may have created it.
+ * Checks the receipts, the accounts that prove commits and refunds. A commit or refund that the database records must
+ * have exactly one receipt, from any one key. A commit or refund that the database does not record must have no
+ * receipt.
  */
 function findWrongReceipts({ chain }: TestSolana, { id, status }: Row): string[] {
   const signers = [solanaRoles.operator.address, solanaRoles.standby.address];

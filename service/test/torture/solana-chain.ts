@@ -32,7 +32,7 @@ const SLOT_MS = 60;
 const MAX_ROLLBACK_SLOTS = 30;
 /** The maximum number of transactions that a rollback of the database loses. */
 const MAX_FORGOTTEN = 3;
-/** How many of the latest approvals are sent again. Older ones have expired. */
+/** How many of the latest approvals are sent again. Older approvals have expired. */
 const MAX_RESENT = 60;
 
 /** Starts an embedded Solana chain with two nodes. With two keys, the standby key sends the refunds. */

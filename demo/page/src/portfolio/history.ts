@@ -12,8 +12,8 @@ import type { FundSwap } from './fund-swaps.ts';
 export type Amount = { units: bigint; decimals: number; code: string };
 
 /**
- * The quantity that an investment bought. In a token sale, it is an estimate at the current price, because the issuer
- * delivers the tokens later.
+ * The quantity that an investment bought. In a token sale, the quantity is an estimate at the current price, because
+ * the issuer delivers the tokens later.
  */
 export type Quantity = Amount & { isEstimate: boolean };
 

@@ -14,7 +14,10 @@ const EVENTS = ['participation.*', 'tokenized_swap.*'] as const;
 
 type Result = { wallet: string | undefined; portfolio: Portfolio | undefined; error: unknown };
 
-/** Reads the connected wallet's portfolio. While the page is visible, reads it again after events and at intervals. */
+/**
+ * Reads the connected wallet's portfolio. While the page is visible, reads the portfolio again after events and at
+ * intervals.
+ */
 export function usePortfolio() {
   const client = useCauseway();
   const { config } = useApp();

@@ -41,7 +41,7 @@ export async function openTestWallet(id: string, name: string, chains: Chains): 
       return next(amount === undefined ? call : withAmount(call, amount));
     },
   });
-  // Funds a new wallet with gas and dollars, so that sandbox users do not have to do it themselves.
+  // Funds a new wallet with gas and dollars, so that sandbox users do not have to fund it themselves.
   void Promise.allSettled(chains.map((chain) => topUp(chain, wallet.address)));
   return {
     protocol: 'ethereum',

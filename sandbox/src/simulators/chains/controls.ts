@@ -67,7 +67,8 @@ export function addChainControls(control: Control, chains: Map<string, Controlle
   control.on('chains/reorg', Reorg, async (input) => {
     const target = findChain(input.chain);
     await reorg(target.chain, input.depth, input.transactions ?? 'return');
-    // Mines the transactions of the dropped blocks again. On a real chain, one of the next blocks would include them.
+    // Mines the transactions of the dropped blocks again. On a real chain, one of the next blocks would include these
+    // transactions.
     setTimeout(() => target.chain.minePending().catch(() => undefined), RETURN_MS).unref();
     return height(target);
   });

@@ -30,7 +30,7 @@ export type EvmOptions = {
 const GENESIS_TIMESTAMP = 1_735_689_600;
 const MINING_METHODS = new Set(['eth_sendRawTransaction', 'eth_sendTransaction', 'evm_mine', 'hardhat_mine']);
 
-// EDR allows one context per process, because its constructor installs process-wide hooks.
+// EDR allows one context per process, because the context's constructor installs process-wide hooks.
 let context: Promise<EdrContext> | undefined;
 
 function edrContext() {

@@ -3,7 +3,7 @@ import type { Hex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Chain } from './chain.ts';
 
-/** A transaction that the sandbox itself sends. Without `to`, it creates a contract. */
+/** A transaction that the sandbox itself sends. Without `to`, the transaction creates a contract. */
 export type PlannedTransaction = { to?: Hex; data?: Hex; value?: bigint };
 
 const GAS_LIMIT = 10_000_000n;

@@ -10,7 +10,7 @@ const MAX_BODY_BYTES = 1_048_576;
 
 type Parts = { submissions: Submissions; apiKey: string; fault: Fault; oneShotFaults: OneShotFaults };
 
-/** Serves the provider's API under `/api`, the signing pages under `/s`, and its outgoing mail at `/`. */
+/** Serves the provider's API under `/api`, the signing pages under `/s`, and the provider's outgoing mail at `/`. */
 export function createDocumentsServer(parts: Parts): Server {
   return createServer((request, response) => {
     serve(parts, request, response).catch(() => response.destroy());

@@ -43,7 +43,7 @@ export const startDocuments: StartSimulator<ReadyDocuments> = async ({ folder, c
     next_id: 1001,
   });
   const sender = createWebhookSender({
-    // The signature contains the real time, because receivers compare it with the real clock.
+    // The signature contains the real time, because receivers compare that time with the real clock.
     headers: (body) => {
       const seconds = Math.floor(Date.now() / 1000);
       const digest = createHmac('sha256', webhook_secret).update(`${seconds}.${body}`).digest('hex');

@@ -27,7 +27,8 @@ const RESULTS: Partial<Record<Outcome, ReviewResult>> = {
 };
 
 /**
- * Handles `/flow?token=…`, the stand-in for the provider's web SDK. Opening it creates the applicant, as the SDK does.
+ * Handles `/flow?token=…`, the stand-in for the provider's web SDK. Opening this page creates the applicant, as the SDK
+ * does.
  */
 export async function handleFlowPage(
   applicants: Applicants,

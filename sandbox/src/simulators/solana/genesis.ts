@@ -12,7 +12,7 @@ export type SolanaToken = { asset_id: string; code: string; name: string; addres
 /** The tokens and accounts that exist from the chain's first slot on. */
 export type SolanaDeployment = {
   tokens: SolanaToken[];
-  /** The fund of the open token sale. Users approve it as the delegate of their token accounts. */
+  /** The fund of the open token sale. Users approve the fund as the delegate of their token accounts. */
   sale_fund: string;
   /** The cold wallet's token account, which receives the fund's money. */
   vault: string;

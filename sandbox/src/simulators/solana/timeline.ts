@@ -21,8 +21,8 @@ export type Timeline = {
   /** Returns the latest slot at or before `slot` that has a block. */
   lastBlock(slot: number): number;
   /**
-   * Returns the slot of the block with this hash. Returns undefined if a transaction in `slot` may not use the hash,
-   * because it is unknown, too old or from a later slot.
+   * Returns the slot of the block with this hash. Returns undefined if a transaction in `slot` cannot use the hash
+   * because the hash is unknown, too old or from a later slot.
    */
   findBlockhash(hash: Buffer, slot: number): number | undefined;
   /** Replaces the blocks from this slot on. */

@@ -20,7 +20,7 @@ const MAINNET_ADDRESSES: Record<string, Hex> = {
 };
 
 export type VenueChain = { chainId: number; deployment: VenueDeployment };
-/** Calculates the price of orders. `attest` also signs them and counts them towards the limits. */
+/** Calculates the price of an order. `attest` also signs an attestation and counts it towards the limits. */
 export type Attestations = {
   softQuote(body: unknown): Record<string, unknown>;
   attest(body: unknown): Promise<Record<string, unknown>>;

@@ -24,7 +24,9 @@ type Options = FlowOptions<TokenSalePhase>;
  */
 export type Attempt = {
   purchase: UnfinishedSale;
-  /** True if this attempt continues an earlier purchase. It then uses the existing approval, if there is one. */
+  /**
+   * True if this attempt continues an earlier purchase. The attempt then uses the existing approval, if there is one.
+   */
   readonly isResumed: boolean;
   /**
    * Whether a retry may start a new purchase. False if this purchase may already be finished, here or in another tab.
@@ -54,9 +56,9 @@ const UNUSABLE_APPROVAL_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Runs a purchase, and keeps a record of it in the browser until the service has created its participation. Throws
- * `purchase_elsewhere` if another page is buying from the same offer, or with the same wallet from any token sale, or if
- * a new approval would replace the one that an unfinished purchase from another offer needs.
+ * Runs a purchase, and keeps a record of it in the browser until the service has created the participation. Throws
+ * `purchase_elsewhere` if another page is buying from the same offer, or with the same wallet from any token sale, or
+ * if a new approval would replace the one that an unfinished purchase from another offer needs.
  */
 export function buySale(
   flows: Flows,
@@ -168,8 +170,8 @@ function startFlow(
 
 /**
  * Discards a purchase: runs `work` if given, which revokes the approval, and then removes the record. If the service
- * already has a participation for the purchase, returns it and skips `work`, because the participation needs the
- * approval. Throws `purchase_elsewhere` instead of running `work` if something else needs the allowance.
+ * already has a participation for the purchase, returns that participation and skips `work`, because the participation
+ * needs the approval. Throws `purchase_elsewhere` instead of running `work` if something else needs the allowance.
  */
 export function discardSale(
   causeway: Causeway,

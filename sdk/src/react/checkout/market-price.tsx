@@ -85,8 +85,8 @@ function closedTitle(error: CausewayError | undefined): Message {
 
 /**
  * Returns the error that says why the market is closed. The trading status does not include the reason, so this hook
- * requests one quote, which fails with the reason. Its parameters differ from those of the live quote, so that the
- * cache does not return a recent price.
+ * requests one quote, which fails with the reason. The requested quote's parameters differ from those of the live
+ * quote, so that the cache does not return a recent price.
  */
 function useHaltReason(symbol: string, isClosed: boolean): CausewayError | undefined {
   return useQuote({ symbol, side: 'buy', notional_value: '100' }, { enabled: isClosed }).error;

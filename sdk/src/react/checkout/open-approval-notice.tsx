@@ -12,8 +12,8 @@ import type { Amount } from './use-amount.ts';
 import type { DeploymentChoice } from './use-deployment.ts';
 
 /**
- * Shows an approval that no purchase uses. The user can copy its amount into the form, or revoke it. Neither starts a
- * purchase.
+ * Shows an approval that no purchase uses. The user can copy its amount into the form, or revoke the approval. Neither
+ * action starts a purchase.
  */
 export function OpenApprovalNotice(props: {
   offer: OfferDetails;

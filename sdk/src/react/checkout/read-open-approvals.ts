@@ -10,7 +10,7 @@ import type { UnfinishedSale } from './unfinished-sale.ts';
 export type OpenApproval = {
   chain: EvmChain;
   assetId: string;
-  /** In smallest units, as the service reports it. */
+  /** The allowance in smallest units, as the service reports it. */
   amount: string;
 };
 
@@ -20,7 +20,7 @@ type Place = { chain: Chain; assetId: string };
 /**
  * Reads the allowances that the wallet has given to the offer's contracts. Leaves out every allowance that an unsettled
  * participation or an unfinished purchase from another offer needs, even in part, because a revocation or a new
- * approval would overwrite all of it. `readOthers` returns the approved purchases from other offers.
+ * approval would overwrite the whole allowance. `readOthers` returns the approved purchases from other offers.
  */
 export async function readOpenApprovals(
   client: Causeway,
@@ -51,9 +51,10 @@ export async function readOpenApprovals(
 
 /**
  * Returns a function that tells whether something needs the wallet's allowance for an asset:
- * - An unsettled participation. `users` are those that share an allowance with the offer.
- * - An approved purchase from another offer. `others` are the recorded ones. One counts if the offer shares the
- *   allowance, as in `listAllowanceUsers`, and the user can finish the purchase: the offer has not ended, for example.
+ * - An unsettled participation. `users` are the participations that share an allowance with the offer.
+ * - An approved purchase from another offer. `others` are the recorded purchases. A recorded purchase counts if the two
+ *   offers share the allowance, as in `listAllowanceUsers`, and the user can still finish the purchase: its offer has
+ *   not ended, for example.
  */
 export async function readNeeded(
   client: Causeway,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { runExclusively } from './run-exclusively.ts';
 
-/** Local storage, shared by the pages of a browser without `navigator.locks`. Leases are stored in it. */
+/** Local storage, shared by the pages of a browser without `navigator.locks`. The pages store their leases here. */
 const items = new Map<string, string>();
 beforeEach(() => {
   items.clear();

@@ -54,7 +54,7 @@ async function runWithLease<Result>(name: string, work: () => Promise<Result>): 
     if (!isTaken()) writeItem(name, `${owner} ${Date.now() + LEASE_MS}`);
   };
   renew();
-  // If several pages write a lease at the same time, the last write wins. Waits until all pages can see it.
+  // If several pages write a lease at the same time, the last write wins. Waits until all pages can see that write.
   await new Promise((resolve) => setTimeout(resolve, PROPAGATION_MS));
   if (isTaken()) throw runsElsewhere();
   const timer = setInterval(renew, RENEWAL_INTERVAL_MS);
@@ -77,7 +77,7 @@ export function swapLock(wallet: { address: string }): string {
 /**
  * Returns the name of the lock to hold while a wallet buys from token sales or revokes approvals for them. A wallet has
  * one lock for all token sales, because sales with the same fund share an allowance. On Solana, all sales with the same
- * token do.
+ * token share an allowance.
  */
 export function saleLock(wallet: { address: string }): string {
   return `causeway.sale-wallet.${wallet.address.toLowerCase()}`;

@@ -52,7 +52,7 @@ test('a purchase is unfinished if its approval is known, or if its wallet has an
   const find = findUnfinishedSale;
   expect(find([approved], [], undefined)).toBe(approved);
   expect(find([intent], [open], wallet)).toBe(intent);
-  // The purchase with a known approval comes first: the open approval may belong to it.
+  // The purchase with a known approval comes first: the open approval may belong to that purchase.
   expect(find([intent, approved], [open], wallet)).toBe(approved);
   const others = [
     find([], [open], wallet),

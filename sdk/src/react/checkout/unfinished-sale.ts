@@ -7,9 +7,12 @@ import { useCausewayContext } from '../context.ts';
 import { readItems, writeItem } from '../hooks/local-storage.ts';
 import { useSession } from '../hooks/use-session.ts';
 
-/** A purchase that was started and, as far as this browser knows, has no participation yet. It survives reloads. */
+/**
+ * A purchase that was started and, as far as this browser knows, has no participation yet. The purchase survives
+ * reloads.
+ */
 export type UnfinishedSale = {
-  /** Distinguishes this purchase from those that other pages have started. */
+  /** Distinguishes this purchase from purchases that other pages have started. */
   id: string;
   offerId: string;
   optionId: string;

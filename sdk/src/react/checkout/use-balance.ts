@@ -8,7 +8,7 @@ import type { Deployment } from './use-deployment.ts';
 const POLL_INTERVAL_MS = 15_000;
 const SOLANA_POLL_INTERVAL_MS = 3_000;
 
-/** Returns the owner's balance of the payment token in its smallest unit, or undefined until it is known. */
+/** Returns the owner's balance of the payment token in its smallest unit, or undefined until the balance is known. */
 export function useBalance(
   deployment: Deployment | undefined,
   owner: string | undefined,
@@ -23,8 +23,7 @@ export function useBalance(
 }
 
 /**
- * Like `useBalance`, but also supports Solana, where it reads the balance through the `rpcUrls` of
- * `CausewayProvider`.
+ * Like `useBalance`, but also supports Solana, where the balance is read through the `rpcUrls` of `CausewayProvider`.
  */
 export function useSaleBalance(
   deployment: Deployment<Chain> | undefined,

@@ -3,7 +3,7 @@ import { CHAINS, isEvmChain } from '../../chains.ts';
 import type { Wallet } from '../../flows/wallet.ts';
 import type { Chain, EvmChain, OfferContract, OfferDetails } from '../../wire.ts';
 
-/** The chain and contract of a purchase, and the token that pays for it. */
+/** The chain, contract and payment token of a purchase. */
 export type Deployment<One extends Chain = EvmChain> = {
   chain: One;
   contract: Omit<OfferContract, 'chain'>;

@@ -39,7 +39,7 @@ export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
   status: QueryResult<SwapStatus>;
   /** Whether the fund has stopped swaps on this network, or undefined until that is known. */
   isStopped: boolean | undefined;
-  /** Whether the wallet is on the fund's allow-list. If not, add it with `useAllowWallet`. */
+  /** Whether the wallet is on the fund's allow-list. If not, add the wallet with `useAllowWallet`. */
   authorization: QueryResult<WalletAuthorization>;
   /** What stops the user from swapping with this wallet. */
   blockers: readonly Check[];

@@ -12,9 +12,9 @@ const POLL_INTERVAL_MS = 15_000;
 type Place = { chain: Chain; assetId: string; amount: string };
 
 /**
- * Finds the approvals that an EVM wallet has given to the offer's contracts, except those that a participation needs,
- * or one of the purchases from other offers that `readOthers` returns. Finds none for a Solana wallet. `hide` hides an
- * approval until the component unmounts or the approved amount changes.
+ * Finds the approvals that an EVM wallet has given to the offer's contracts, except approvals needed by a participation
+ * or by one of the purchases that `readOthers` returns (from other offers). Finds no approvals for a Solana wallet.
+ * `hide` hides an approval until the component unmounts or the approved amount changes.
  */
 export function useOpenApprovals(
   offer: OfferDetails,

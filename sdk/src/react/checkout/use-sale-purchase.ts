@@ -61,11 +61,11 @@ export function useSalePurchase(input: Input) {
     sale.chain === deployment?.chain &&
     sale.assetId === deployment?.assetId;
   const attempt = last.current;
-  // The last purchase, if it can still be resumed: its record, or the page's copy if only that has the approval.
+  // The last purchase, if it can still be resumed: its record or, if only the page's copy has the approval, that copy.
   const failed = attempt && findLatest(recorded.sales, attempt.purchase);
   const { state } = run;
-  // True if another tab was running the purchase and its record is now gone: the other tab has finished or discarded
-  // it.
+  // True if another tab was running the purchase and the purchase's record is now gone: the other tab has finished or
+  // discarded the purchase.
   const isClosed =
     state.step === 'failed' &&
     codeOf(state.error) === 'purchase_elsewhere' &&
@@ -74,7 +74,7 @@ export function useSalePurchase(input: Input) {
     isOwn(attempt.purchase) &&
     !recorded.sales.some(({ id }) => id === attempt.purchase.id);
   // If the approval is known, a retry cannot buy twice, because an approval is used for only one participation.
-  // Otherwise the retry may need a new approval, so `run.canRetry` must permit it.
+  // Otherwise the retry may need a new approval, so `run.canRetry` must permit the retry.
   const canRetry = failed?.approvalHash
     ? isOwn(failed) && state.step === 'failed' && !isClosed
     : run.canRetry && (failed ? isOwn(failed) : attempt?.canRetry === true && isLast(attempt.purchase));
@@ -105,7 +105,7 @@ export function useSalePurchase(input: Input) {
 
 /**
  * Returns the registered wallets with the same protocol as `wallet`, and whether `wallet` is one of them.
- * `isRegistered` is undefined until this is known, and true if the option does not require a registered wallet.
+ * `isRegistered` is undefined until the answer is known, and true if the option does not require a registered wallet.
  */
 function useRegisteredWallets(offerId: string, optionId: string, wallet: Wallet | undefined) {
   const requirements = useRequirements(offerId).data?.options[optionId]?.data;

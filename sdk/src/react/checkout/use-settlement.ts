@@ -7,8 +7,8 @@ import { isInProgress } from '../ui/labels.ts';
 const POLL_INTERVAL_MS = 2_500;
 
 /**
- * Returns the latest state of a participation that was just recorded. Whenever its status changes, reloads all queries
- * that a settlement affects, such as lists of participations and balances.
+ * Returns the latest state of a participation that was just recorded. Whenever the participation's status changes,
+ * reloads all queries that a settlement affects, such as lists of participations and balances.
  */
 export function useSettlement(recorded: Participation | undefined): Participation | undefined {
   const invalidatePurchase = usePurchaseDone();

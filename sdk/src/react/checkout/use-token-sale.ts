@@ -55,14 +55,14 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
    */
   registered: readonly OptionAddress[];
   /**
-   * An approved purchase that this browser started and that has no participation yet. Finish it with `resume`, or drop
-   * it with `discard`. It survives reloads.
+   * An approved purchase that this browser started and that has no participation yet. Finish the purchase with
+   * `resume`, or drop it with `discard`. The purchase survives reloads.
    */
   unfinished: UnfinishedSale | null;
   /**
-   * An approval that no purchase uses, or undefined if there is none. Its amount comes from the service and was not
-   * confirmed by the user, so never buy with this approval automatically. Let the user confirm the amount first, or
-   * revoke the approval with `revokeApproval`.
+   * An approval that no purchase uses, or undefined if there is none. The approved amount comes from the service and
+   * was not confirmed by the user, so never buy with this approval automatically. Let the user confirm the amount
+   * first, or revoke the approval with `revokeApproval`.
    */
   openApproval: OpenApproval | undefined;
   /** Hides `openApproval` until the component unmounts or the approved amount changes. */
@@ -83,9 +83,9 @@ export type TokenSaleState = FlowView<TokenSalePhase, Participation> & {
    */
   resume(): void;
   /**
-   * Runs `work`, if given, and then forgets `unfinished`. Its approval stays on chain unless `work` revokes it. If the
-   * service already has a participation for this purchase, skips `work` and sets `participation`. Rejects if another
-   * tab is running the purchase, or if `work` is given and another purchase needs the approval.
+   * Runs `work`, if given, and then forgets `unfinished`. The purchase's approval stays on chain unless `work` revokes
+   * it. If the service already has a participation for the purchase, skips `work` and sets `participation`. Rejects if
+   * another tab is running the purchase, or if `work` is given and another purchase needs the approval.
    */
   discard(work?: () => Promise<unknown>): Promise<void>;
 };

@@ -37,7 +37,10 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
   const terms = termsOf(deployment, wallet);
   const run = useFlow<TokenizedPhase, SwapResult>(terms);
   const [order, setOrder] = useState<TokenizedSwapTransaction | null>(null);
-  /** The confirmation whose order may be open, and what it buys. `order` is its order, once the service has replied. */
+  /**
+   * The `id` of the confirmation whose order may be open, and a `key` for what the user confirmed. Once the service has
+   * replied, `order` is that order.
+   */
   const open = useRef<{ id: string; key: string } | null>(null);
   const last = useRef<Purchase | undefined>(undefined);
   useOnChange(offer.id, run.reset);
@@ -75,10 +78,11 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
         notify(onDone, result);
         return result;
       } catch (error) {
-        // If the flow failed while `confirming`, the order was already sent, so the next attempt needs a new one, as
-        // it does if the service rejected the order. After any other failure, the next attempt reuses the order, because
-        // the service rejects a second order until the first one expires. If the reply was lost, it may have placed one.
-        // A reply with `Retry-After` decides nothing, such as `idempotency_in_progress` while the first request runs.
+        // If the flow failed while `confirming`, the order was already sent, so the next attempt needs a new order. The
+        // next attempt also needs a new order if the service rejected this one. After any other failure, the next
+        // attempt reuses the order, because the service rejects a second order until the first one expires. Even if the
+        // reply was lost, the service may have placed the order. A reply with `Retry-After`, such as
+        // `idempotency_in_progress` while the first request runs, is not a rejection.
         const { phase, cause } = error as { phase?: unknown; cause?: Partial<CausewayError> };
         const isRejected = phase === 'ordering' && !cause?.retryAfter && /^4/.test(`${cause?.status}`);
         if (phase === 'confirming' || isRejected) open.current = null;

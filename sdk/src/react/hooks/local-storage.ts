@@ -1,6 +1,6 @@
 /**
- * Reads an item from local storage. Returns null if it does not exist or if the browser blocks local storage, so
- * callers must work without it.
+ * Reads an item from local storage. Returns null if the item does not exist or if the browser blocks local storage, so
+ * callers must work without the item.
  */
 export function readItem(key: string): string | null {
   try {

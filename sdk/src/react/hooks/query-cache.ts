@@ -33,8 +33,8 @@ export type QueryCache = {
   /** Reloads the matching queries: immediately if they have subscribers, otherwise on their next use. */
   invalidate(matches: (key: string) => boolean): void;
   /**
-   * Sets whether the event stream is live. While it is live, a query is polled less often if events report all its
-   * changes.
+   * Sets whether the event stream is live. While the stream is live, a query is polled less often if events report
+   * every change to the query's result.
    */
   setLive(isLive: boolean): void;
   /** Adds results that the server has loaded. Skips queries that already have data. */
@@ -156,7 +156,7 @@ export function createQueryCache(client: Causeway, preloaded: Preloaded = {}): Q
       return () => {
         entry.subscribers.delete(subscriber);
         // Delays the check for other subscribers. In strict mode, or when a component moves, a hook unsubscribes and
-        // immediately subscribes again. Without the delay, its request would be aborted.
+        // immediately subscribes again. Without the delay, the hook's request would be aborted.
         setTimeout(() => stopIfUnused(entry));
       };
     },
@@ -198,7 +198,7 @@ function isStale({ settledAt }: Entry): boolean {
 
 /**
  * Returns the poll interval to use while the event stream is live. If events report every change to the query's result,
- * it is at least `LIVE_POLL_INTERVAL_MS`.
+ * the interval is at least `LIVE_POLL_INTERVAL_MS`.
  */
 export function liveIntervalMs(key: string, wantedMs: number): number {
   return isCovered(key) ? Math.max(wantedMs, LIVE_POLL_INTERVAL_MS) : wantedMs;

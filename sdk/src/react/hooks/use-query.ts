@@ -10,8 +10,8 @@ import { useLastDefined } from './use-last-defined.ts';
 export type HookOptions<Data = never> = {
   /**
    * How often to reload the data while the page is visible. Default: never. If set, participations, wallets and
-   * requirement statuses also reload when an event reports a change. They are polled less often while the event stream
-   * is live.
+   * requirement statuses also reload when an event reports a change. These resources are polled less often while the
+   * event stream is live.
    */
   pollIntervalMs?: number | undefined;
   /** @deprecated Use `pollIntervalMs`. */

@@ -16,7 +16,7 @@ import {
 } from './use-query.ts';
 
 /**
- * Returns a tokenized asset's price for a given side and order size. Safe to poll, because it places no order.
+ * Returns a tokenized asset's price for a given side and order size. Safe to poll, because no order is placed.
  *
  * @example
  * ```tsx
@@ -36,8 +36,8 @@ export function useQuote(
 }
 
 /**
- * Returns whether a tokenized asset can be traded now, and its maximum order size. Safe to poll, because it places no
- * order.
+ * Returns whether a tokenized asset can be traded now, and its maximum order size. Safe to poll, because no order is
+ * placed.
  *
  * @example
  * ```tsx

@@ -23,7 +23,7 @@ export function AcknowledgementStep({ offerId, details, onStart, onProgress }: P
   const shown = `${version} ${sha256}`;
   const isChecked = checked === shown;
   const confirm = async () => {
-    // Ignores further clicks instead of disabling the box, which would make it lose the focus.
+    // Ignores further clicks instead of disabling the box, because a disabled box would lose the focus.
     if (isChecked) return;
     setChecked(shown);
     setError(null);

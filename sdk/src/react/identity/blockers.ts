@@ -1,8 +1,8 @@
 import type { Check, Eligibility } from '../../wire.ts';
 
 /**
- * The checks that the checkout itself resolves. For `wallet_proof`, it asks for a signature. For `allow_list`, it shows
- * the `AllowWalletPanel`.
+ * The checks that the checkout itself resolves. For `wallet_proof`, the checkout asks for a signature. For
+ * `allow_list`, it shows the `AllowWalletPanel`.
  */
 const RESOLVED_BY_CHECKOUT: ReadonlySet<Check['code']> = new Set(['wallet_proof', 'allow_list']);
 

@@ -2,8 +2,8 @@ import type { KycLevel } from '../../wire.ts';
 import { type Appearance, applyAppearance } from '../appearance.tsx';
 
 /**
- * The dialog's texts and appearance. The dialog cannot get them from `CausewayProvider`, because it is added to the
- * page outside the provider.
+ * The dialog's texts and appearance. The dialog cannot get them from `CausewayProvider`, because the dialog is added to
+ * the page outside the provider.
  */
 export type IdentityDialog = { title: string; close: string; appearance: Appearance | undefined };
 

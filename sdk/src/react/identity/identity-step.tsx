@@ -61,7 +61,8 @@ function useIdentity(
   const [error, setError] = useState<unknown>(null);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
-  // Closes the dialog once the provider has reported the user's submission: there is nothing left to do in it.
+  // Closes the dialog once the provider has reported the user's submission, because nothing is left to do in the
+  // dialog.
   const isSent = status === 'in_progress' || status === 'completed' || status === 'rejected';
   useEffect(() => {
     if (!isSent) return;

@@ -118,8 +118,8 @@ function groupsOf(rows: readonly RequirementRow[]) {
 }
 
 /**
- * Returns whether a row has something to show when it opens. A completed wallet step does, because the wallet can be
- * changed.
+ * Returns whether a row has something to show when it opens. A completed wallet step still has something to show,
+ * because the wallet can be changed.
  */
 function isOpenable(row: RequirementRow): boolean {
   const { requirement, status } = row;
@@ -222,7 +222,8 @@ function Row(props: RowProps) {
         <StatusBadge tone={tone}>{t(label)}</StatusBadge>
       </div>
       {/*
-       * Hides the step instead of removing it, so that a dialog it has opened stays until the user closes it.
+       * Hides the step instead of removing it, so that a dialog that the step has opened stays until the user closes
+       * it.
        */}
       <div id={stepId} hidden={!isShown || (isBlocked && !isExplained(props.row))}>
         <RequirementStep {...props} />

@@ -4,8 +4,8 @@ import { signOutUrl, useSession } from '../hooks/use-session.ts';
 import { useUi } from '../ui/ui.tsx';
 
 /**
- * Shows its children to signed-in users only. It decides what to show, not what the user may do: the service checks
- * every request.
+ * Shows its children to signed-in users only. The component decides what to show, not what the user may do: the service
+ * checks every request.
  *
  * @example
  * ```tsx

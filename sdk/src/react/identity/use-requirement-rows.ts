@@ -87,8 +87,8 @@ export function remainingSteps(rows: readonly RequirementRow[]): { steps: number
 
 /**
  * Returns the user's progress through an option's requirements. `total` and `done` count the requirements. `steps` is
- * how many steps the user still has to take, and `minutes` is about how long they take. Returns undefined until the
- * requirements have loaded.
+ * how many steps the user still has to take, and `minutes` is about how long these steps take. Returns undefined until
+ * the requirements have loaded.
  *
  * @example
  * ```tsx

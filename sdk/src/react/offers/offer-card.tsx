@@ -74,7 +74,7 @@ function SaleProgress({ offer: { summary } }: { offer: Offer }) {
   );
 }
 
-/** Shows the offer's image, or a pattern if it has none. */
+/** Shows the offer's image, or a pattern if the offer has none. */
 export function OfferBanner({ offer }: { offer: Pick<Offer, 'banner_url'> }) {
   return (
     <div className="cw-banner" aria-hidden="true">

@@ -74,7 +74,7 @@ const isEvmAddress = (address: string) => /^0x[0-9a-f]{40}$/i.test(address);
 
 /**
  * Returns an EVM address with its checksum (EIP-55). Returns the address unchanged until the checksum is computed, or
- * if it is not an EVM address.
+ * if the address is not an EVM address.
  */
 function useChecksummed(address: string): string {
   const [checksummed, setChecksummed] = useState(address);

@@ -5,8 +5,8 @@ import type { ErrorCode } from '../../wire.ts';
 export type ErrorDescription = { title: string; advice: string; needsSignIn: boolean };
 
 /**
- * Error codes that the components do not expect, so `MESSAGES` has no text for them. If one occurs, the components show
- * the error's own message. For `validation_failed`, they show the invalid fields instead.
+ * Error codes that the components do not expect, so `MESSAGES` has no text for them. If such a code occurs, the
+ * components show the error's own message. For `validation_failed`, they show the invalid fields instead.
  */
 type Unexpected =
   | 'malformed_request'

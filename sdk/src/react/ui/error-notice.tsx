@@ -4,7 +4,7 @@ import { describeError, referenceOf } from './error-messages.ts';
 import { useUi } from './ui.tsx';
 
 /**
- * Shows what went wrong, what to do next and the support reference. Screen readers announce it immediately.
+ * Shows what went wrong, what to do next and the support reference. Screen readers announce the notice immediately.
  *
  * @example
  * ```tsx

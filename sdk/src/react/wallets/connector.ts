@@ -34,8 +34,8 @@ export type WalletConnector<One extends Wallet = Wallet> = {
 };
 
 /**
- * A wallet connection that the host app manages itself, for example through wagmi. The SDK then uses only this wallet
- * for its protocol: it does not detect, connect or remember any other.
+ * A wallet connection that the host app manages itself, for example through wagmi. For the connection's protocol, the
+ * SDK then uses only this connection's wallet: it does not detect, connect or remember any other wallet.
  *
  * @example
  * ```ts

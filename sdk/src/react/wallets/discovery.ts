@@ -9,9 +9,9 @@ const subscribeToNothing = () => () => undefined;
 
 /**
  * Creates a hook that returns the wallets that announce themselves in this browser. `listen` subscribes to the
- * announcements and adds a connector for each wallet. It runs once per window, because extensions announce themselves
- * to a page only once. If several connectors have the same id, the first is kept. A disabled hook returns no wallets
- * and does not call `listen`.
+ * announcements and adds a connector for each wallet. `listen` runs once per window, because extensions announce
+ * themselves to a page only once. If several connectors have the same id, the first is kept. A disabled hook returns no
+ * wallets and does not call `listen`.
  */
 export function discoverWallets<One extends Wallet>(
   listen: (page: Window, add: (found: Connectors<One>) => void) => void,

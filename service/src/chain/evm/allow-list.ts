@@ -20,7 +20,7 @@ const PERMISSION_TYPES = {
   ],
 } as const;
 
-/** Encodes the call that removes a wallet from the allow-list and voids every permission signed for it. */
+/** Encodes the call that removes a wallet from the allow-list and voids every permission signed for that wallet. */
 export function encodeRevoke(wallet: Hex): Hex {
   return encodeFunctionData({ abi: allowListAbi, functionName: 'revoke', args: [wallet] });
 }

@@ -39,7 +39,7 @@ export async function readChainTime(chain: EvmChain): Promise<bigint> {
   throw rpcError(chain.name, new UpstreamFailure('invalid_response', 'the block has no timestamp'));
 }
 
-/** Returns the number of a recent block. If the chain has a multicall contract, batches this read with others. */
+/** Returns the number of a recent block. If the chain has a multicall contract, batches this read with other reads. */
 export async function readBlockNumber({ rpc, reader, facts: { multicall } }: EvmChain): Promise<bigint> {
   const requestNumber = async () => BigInt(String(await rpc.request({ method: 'eth_blockNumber' })));
   if (multicall === null) return requestNumber();

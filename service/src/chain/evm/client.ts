@@ -20,8 +20,8 @@ export type EvmChain = {
 
 const MAX_FRESHNESS_MS = 500;
 /**
- * How many blocks an endpoint may lag behind before others are preferred. A lag of up to `MIN_LAG_SECONDS` is always
- * allowed.
+ * How many blocks an endpoint may lag behind before other endpoints are preferred. A lag of up to `MIN_LAG_SECONDS` is
+ * always allowed.
  */
 const MAX_LAG_BLOCKS = 5;
 const MIN_LAG_SECONDS = 20;
@@ -34,7 +34,7 @@ export function uncached(chain: EvmChain): EvmChain {
 
 /**
  * Returns the chain for one partner. The partner's calls and reads wait in `lane`. Lanes take turns, so one partner's
- * backlog does not delay the others.
+ * backlog does not delay other partners.
  */
 export function evmInLane(chain: EvmChain, lane: string): EvmChain {
   const rpc = chain.rpc.inLane(lane);

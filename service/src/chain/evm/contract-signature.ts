@@ -15,7 +15,7 @@ import type { EvmChain } from './client.ts';
 import { callNode } from './node-call.ts';
 
 /**
- * The gas limit of a signature check. A check needs a limit, because it can make the node run arbitrary code. This
+ * The gas limit of a signature check. Checks need a limit, because they can make the node run arbitrary code. This
  * limit is enough for a Safe with many owners or for a passkey verified in Solidity.
  */
 const VALIDATION_GAS = toHex(10_000_000n);

@@ -77,7 +77,7 @@ export type Approval = { token: Hex; owner: Hex; spender: Hex; value: bigint };
 export function readApprovals(logs: readonly EventLog[]): Approval[] {
   return logs.flatMap(({ address, topics, data }) => {
     const [topic, owner, spender] = topics;
-    // Skips the `Approval` event of ERC-721, which has the same signature but also indexes its third argument.
+    // Skips ERC-721's `Approval` event, which has the same signature as ERC-20's but also indexes the third argument.
     if (topic !== APPROVAL_TOPIC || owner === undefined || spender === undefined || topics.length !== 3)
       return [];
     if (size(data) !== 32) return [];

@@ -6,22 +6,22 @@ import type { EvmChain } from './client.ts';
  * Three block numbers:
  * - `confirmed`: a reorganization is unlikely to undo blocks up to this one.
  * - `final`: blocks up to this one count as irreversible.
- * - `released`: `final` or an older block. If a transaction failed in a block up to this one, or lost its nonce to
- *   another transaction there, it can no longer take effect, so its work can be sent again. Do not use `final` for
- *   this.
+ * - `released`: `final` or an older block. A transaction that failed in a block up to this one, or lost its nonce to
+ *   another transaction in such a block, can no longer take effect, so its work can be sent again. Do not use `final`
+ *   to decide that.
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 
 /**
- * The minimum depth of `released` if the node reports no finalized block. Test chains need it, because their
+ * The minimum depth of `released` if the node reports no finalized block. Test chains need this minimum, because their
  * `refundDepth` is only 1.
  */
 const RELEASE_BLOCKS = 64;
 
 /**
  * Reads the `Finality` of the chain at `head`. If the chain has finality tags, uses the node's `safe` and `finalized`
- * blocks: counting blocks would not work for a rollup, because its parent chain settles its blocks. If the chain has no
- * tags or the node does not report these blocks, counts blocks, using the depths in `chains.ts`.
+ * blocks: counting blocks would not work for a rollup, because a rollup's blocks are settled by its parent chain. If
+ * the chain has no tags or the node does not report the tagged blocks, counts blocks, using the depths in `chains.ts`.
  */
 export async function readFinality(
   { rpc, facts: { confirmations, refundDepth, finalityTags } }: EvmChain,

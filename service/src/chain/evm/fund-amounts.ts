@@ -18,7 +18,8 @@ const FUNCTIONS: ReadonlyMap<string, AbiFunction> = new Map(
 
 /**
  * Decodes a commit or a refund. Returns null for any other call, or if an amount cannot be determined. Also returns
- * null if the data is not in canonical ABI encoding, because another decoder could read different amounts from it.
+ * null if the data is not in canonical ABI encoding, because another decoder could read different amounts from such
+ * data.
  */
 export function readFundCall(data: Hex): FundCall | null {
   const item = FUNCTIONS.get(data.slice(0, 10).toLowerCase());

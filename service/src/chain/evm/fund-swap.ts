@@ -36,9 +36,9 @@ export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Pr
  * if `stopped & swapLevel` is not zero. In the first generation, the contract's `stopped()` returns this mask. In the
  * second, `stopped()` returns a bool and `paused()` returns the mask.
  *
- * `status()` also reports whether the market behind the contract is closed. Deployments order its words differently, so
- * any nonzero word counts as closed. The words also repeat the contract's own flags, so they count only if `stopped()`
- * and `paused()` are both zero.
+ * `status()` also reports whether the market behind the contract is closed. The order of the words that `status()`
+ * returns differs between deployments, so any nonzero word counts as closed. The words also repeat the contract's own
+ * flags, so a word counts only if `stopped()` and `paused()` are both zero.
  */
 export async function readSwapStatus({ reader }: EvmChain, swap: Hex): Promise<SwapStatus> {
   const [stopped, swapLevel, paused, words] = await Promise.all([

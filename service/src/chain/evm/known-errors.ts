@@ -61,7 +61,7 @@ export const CONTRACT_ERRORS = parseAbi([
   'error InvalidReceivingToken()',
 ]);
 
-/** Errors from Solidity itself, from widely used libraries and from contracts deployed by others. */
+/** Errors from Solidity itself, from widely used libraries and from contracts deployed by third parties. */
 export const FOREIGN_ERRORS = parseAbi([
   'error Error(string)',
   'error Panic(uint256)',

@@ -119,8 +119,8 @@ it('returns the same values as direct calls, for generated states', async () => 
   );
   await write(fund_swap.address, fundSwap.abi, 'pause', [0]);
   await write(fund_swap.market, fixedPriceMarket.abi, 'setPrice', [usdc(), 10_000_000n]);
-  // One of the states generated above may have set the allowance to the maximum. Resets it, so that later tests can
-  // raise it.
+  // One of the states generated above may have set the allowance to the maximum. Resets the allowance, so that later
+  // tests can raise it.
   await write(usdc(), tokenArtifact.abi, 'approve', [unusedAddress, 0n]);
 });
 

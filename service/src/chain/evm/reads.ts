@@ -14,8 +14,7 @@ import { createTurns } from './turns.ts';
 export type Reader = {
   read<T>(call: Call<T>): Promise<T>;
   /**
-   * Always reads anew: uses neither the cache nor a read in flight. Use it for values that the caller may just have
-   * changed.
+   * Always reads anew: uses neither the cache nor a read in flight. For values that the caller may just have changed.
    */
   readNow<T>(call: Call<T>): Promise<T>;
   /**

@@ -151,7 +151,7 @@ const SINGLE_COMMIT_SELECTORS = ([1, 2] as const).map((generation) =>
   slice(encodeCommit([EMPTY_ROW], 'single', generation), 0, 4),
 );
 
-/** Returns whether `data` is a call that commits a single row. Unlike a batch, this call reverts if its row fails. */
+/** Returns whether `data` is a call that commits a single row. Unlike a batch, such a call reverts if its row fails. */
 export function isSingleCommit(data: Hex): boolean {
   return SINGLE_COMMIT_SELECTORS.some((selector) => data.startsWith(selector));
 }

@@ -24,7 +24,8 @@ export function isSwapOf({ topics, data }: EventLog, swap: ExecutedSwap): boolea
   const wanted = [swap.wallet, swap.input, swap.output, toHex(swap.attestationId)].map((value) =>
     pad(value).toLowerCase(),
   );
-  // Most events belong to other orders. This check skips them early, because trying every placement would be slow.
+  // Most events belong to other orders. This check skips such events early, because trying every placement would be
+  // slow.
   if (!wanted.every((word) => indexed.includes(word) || plain.includes(word))) return false;
   return PLACEMENTS.some((isIndexed) => {
     const topicWords = [...indexed];

@@ -38,8 +38,8 @@ const REBASING_VIEWS = parseAbi([
 const FEE_VIEWS = parseAbi(['function basisPointsRate() view returns (uint256)']);
 
 /**
- * Checks whether transfers of the token move exact amounts. If they do not, returns why. Returns null if they do, or if
- * the probe cannot tell.
+ * Checks whether transfers of the token move exact amounts. If not, returns the reason. Returns null if so, or if the
+ * probe cannot tell.
  */
 export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex): Promise<string | null> {
   const { reader } = chain;
@@ -76,7 +76,7 @@ async function probeTransfer(
   const result = await nullIfRefused(
     chain.rpc.request({ method: 'eth_call', params: [{ to: holder.address, data }, 'latest', override] }),
   );
-  // A node that ignores the state override does not run the probe's code, so its answer has no data.
+  // A node that ignores the state override does not run the probe's code, so the node's answer has no data.
   if (!isHex(result) || result.length !== 2 + 2 * 64) return null;
   const [, received] = decodeFunctionResult({ abi, functionName: 'probe', data: result });
   return { amount, received };

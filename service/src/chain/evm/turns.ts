@@ -7,7 +7,7 @@ export type Turns<Entry> = {
 };
 
 export function createTurns<Entry>(): Turns<Entry> {
-  /** Lanes with entries, in the order of their turns. */
+  /** Lanes with entries, in the order in which the lanes take turns. */
   const lanes = new Map<string, Entry[]>();
   let size = 0;
   return {
@@ -20,8 +20,8 @@ export function createTurns<Entry>(): Turns<Entry> {
     },
     take: (count) => {
       const taken: Entry[] = [];
-      // A lane that still has entries is deleted and set again. That moves it to the end of the map, so this loop
-      // visits it again.
+      // A lane that still has entries is deleted and set again. Setting it again moves the lane to the end of the map,
+      // so this loop visits the lane again.
       for (const [lane, entries] of lanes) {
         if (taken.length === count) break;
         taken.push(...entries.splice(0, 1));

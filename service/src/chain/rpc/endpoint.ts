@@ -21,7 +21,7 @@ export type Endpoint = {
   /** The name of the provider that runs the endpoint. Endpoints of one provider are not independent of each other. */
   provider: string;
   /**
-   * Returns whether a call may be sent now. If it returns true while the circuit is open, the caller must send its
+   * Returns whether a call may be sent now. If the answer is true while the circuit is open, the caller must send its
    * call. That call is the probe that decides whether the circuit closes.
    */
   isAvailable(): boolean;
@@ -80,8 +80,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   };
 
   /**
-   * Records a failed call. An invalid response does not open the circuit, because it does not keep calls waiting for
-   * long. It only makes calls prefer other endpoints for a while.
+   * Records a failed call. An invalid response does not open the circuit, because such a response does not keep calls
+   * waiting for long. It only makes calls prefer other endpoints for a while.
    */
   function recordFailure({ kind, asksToWait, retryAfterSeconds }: UpstreamFailure): void {
     if (asksToWait) circuit.pause(retryAfterSeconds * 1000);
@@ -94,8 +94,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   async function post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const leave = await connections.take(lane, timeoutMs).catch((error: unknown) => {
-      // If no connection is free, the endpoint is not to blame, so this is normally not recorded as a failure. But
-      // while the circuit is open, this call may be the probe, and other calls wait until the probe succeeds or fails.
+      // A lack of free connections is not the endpoint's fault, so it is normally not recorded as a failure. But while
+      // the circuit is open, this call may be the probe, and other calls wait until the probe succeeds or fails.
       if (!circuit.isClosed()) circuit.fail();
       throw error;
     });

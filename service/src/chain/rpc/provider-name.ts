@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 
 /**
  * Returns the name of the provider that runs an RPC endpoint. Endpoints with the same name count as one source. The
- * name comes from `#provider=NAME` in the URL. Without it, the name is the IP address or the last two labels of the
- * host name. All hosts under a public suffix such as `co.uk` therefore count as one source.
+ * name comes from `#provider=NAME` in the URL. Without this fragment, the name is the IP address or the last two labels
+ * of the host name. All hosts under a public suffix such as `co.uk` therefore count as one source.
  */
 export function providerName(url: string): string {
   const { hostname, hash } = new URL(url);

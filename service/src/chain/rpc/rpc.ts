@@ -55,7 +55,9 @@ const OWN_LANE = '';
 const SURVEY_INTERVAL_MS = 5_000;
 const MAX_LAG_SECONDS = 60;
 
-/** Opens the endpoints of a chain. Calls try them in the configured order, but failing and stale ones last. */
+/**
+ * Opens the endpoints of a chain. Calls try endpoints in the configured order, but failing and stale endpoints last.
+ */
 export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOptions): Rpc {
   const query = protocol.headQuery;
   const survey = { network: null, query, maxLagSeconds: MAX_LAG_SECONDS, now: realTime, ...options };
@@ -169,7 +171,7 @@ function acceptOrDistrust(endpoint: Endpoint, replies: RpcReply[], accept?: Acce
 /**
  * Picks the endpoint that this call has tried least often. Among equals, prefers trusted endpoints, then the configured
  * order. Skips endpoints whose circuit is open. The exception: after a failed attempt, picks an untried endpoint even
- * if its circuit is open, because that is better than failing the call.
+ * if its circuit is open, rather than fail the call.
  */
 function pickEndpoint(
   endpoints: Endpoint[],

@@ -36,7 +36,7 @@ const SURVEY_TIMEOUT_MS = 1_500;
 const STALE_DISTRUST_MS = 15_000;
 /**
  * How far in the future a head's timestamp may be. A later timestamp means that the node lies or a clock is wrong. Such
- * a head is not used to judge other endpoints, because honest ones would look stale next to it.
+ * a head is not used to judge other endpoints, because honest endpoints would look stale in comparison.
  */
 const MAX_FUTURE_SECONDS = 60;
 

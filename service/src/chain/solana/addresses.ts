@@ -67,9 +67,9 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Returns the seed of a participation's receipt, the account whose existence proves that the commit or refund
- * succeeded. The seed is the participation's id in 22 characters, a dot, and a letter for commit or refund. It depends
- * on nothing else. An operator key can therefore create only one receipt of each kind for a participation, even if
- * several nodes or databases use the key.
+ * succeeded. The seed is the participation's id in 22 characters, a dot, and a letter for commit or refund. The seed
+ * depends on nothing else. An operator key can therefore create only one receipt of each kind for a participation, even
+ * if several nodes or databases use the key.
  */
 export function receiptSeed(participationId: string, kind: 'commit' | 'remit'): string {
   if (!UUID.test(participationId)) throw new Error('the participation id is not a UUID');

@@ -18,7 +18,7 @@ const BATCH = 255;
 /**
  * Returns the approvals among executed instructions, including inner instructions. Also reads each item of a token
  * program batch, because the items do not appear as inner instructions. Accepts approvals with extra bytes at the end,
- * because the program ignores them.
+ * because the program ignores such bytes.
  */
 export function readTokenApprovals(instructions: readonly WireInstruction[]): TokenApproval[] {
   return listTokenInstructions(instructions).flatMap((each) => readApproval(each) ?? []);

@@ -11,7 +11,7 @@ import {
   type WireTransaction,
 } from './wire-transaction.ts';
 
-/** A confirmed transaction with every instruction that it executed, inner ones included. */
+/** A confirmed transaction with every instruction that it executed, inner instructions included. */
 export type ExecutedTransaction = { slot: bigint; isFailed: boolean; instructions: WireInstruction[] };
 
 type Meta = {
@@ -28,8 +28,9 @@ const UNSUPPORTED_VERSION = -32015;
 
 /**
  * Reads a transaction with the commitment level `confirmed`. Returns null if the node does not know the transaction,
- * which does not prove that it does not exist. Throws `MalformedTransaction` if its version is not supported. Tries
- * another node if one does not record inner instructions, because its reply could hide an approval.
+ * although the transaction may still exist. Throws `MalformedTransaction` if the transaction's version is not
+ * supported. If a node does not record inner instructions, tries another node, because a reply without them could hide
+ * an approval.
  */
 export async function readTransaction(
   { rpc }: SolanaChain,

@@ -6,7 +6,7 @@ import { parseAccount } from './wire-account.ts';
 /**
  * Errors that are the node's fault, not the call's:
  * - `-32004`, `-32007`, `-32009`: the node skipped or lacks a slot.
- * - `-32005`: the node is behind the others.
+ * - `-32005`: the node is behind other nodes.
  * - `-32011`, `-32019`: the node lacks or cannot reach its history.
  * - `-32014`: the node has no status for a block yet.
  * - `-32016`: the node has not reached the requested slot.

@@ -90,8 +90,8 @@ const MAX_BLOCKHASH_BLOCKS = 1_500n;
 /**
  * Reads a confirmed blockhash and the last block height at which it is valid. Takes this height from the node instead
  * of computing it, because the lifetime of blockhashes may change. `height` is the current finalized block height. If
- * the blockhash has expired by then or is valid for implausibly long, tries another node: a row must neither end while
- * its transaction can still land, nor wait for months.
+ * the blockhash has expired by that height or is valid for implausibly long, tries another node: a row must neither end
+ * while its transaction can still land, nor wait for months.
  */
 export async function readBlockhash(chain: SolanaChain, height: bigint): Promise<Blockhash> {
   const reply = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }], ([first]) => {
@@ -175,7 +175,7 @@ export type SignatureEntry = { signature: string; memo: string | null; isFailed:
 
 /**
  * Lists finalized transactions that mention an address, newest first: those older than the transaction `before` and
- * newer than the transaction `until`. The list may be incomplete, because nodes do not always return all of them.
+ * newer than the transaction `until`. The list may be incomplete, because nodes do not always return every transaction.
  */
 export async function readSignatures(
   chain: SolanaChain,

@@ -4,8 +4,8 @@ import { call } from './reads.ts';
 
 /**
  * Sends signed bytes to every endpoint. Succeeds if a node accepts the bytes for relay, which does not mean that the
- * transaction will be executed. Throws if no node accepts them. Asks the nodes to skip the simulation. Also asks them
- * not to resend the transaction, because the service does so itself. Repeating the call is safe.
+ * transaction will be executed. Throws if no node accepts the bytes. Asks the nodes to skip the simulation. Also asks
+ * the nodes not to resend the transaction, because the service itself resends it. Repeating the call is safe.
  */
 export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Promise<void> {
   const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
