@@ -24,8 +24,8 @@ export type Bench = {
 };
 
 /**
- * Builds a real service context with its own embedded database, and logs to a file. SIGTERM stops the database and
- * deletes its data.
+ * Builds a real service context that has its own embedded database and writes its log to a file. SIGTERM stops the
+ * database and deletes its data.
  */
 export async function benchContext(settings: Partial<Config> = {}, clock = realClock()): Promise<Bench> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));

@@ -143,7 +143,7 @@ function changeLittle(db: Db, report: (tx: Db) => Promise<unknown>): Promise<voi
   });
 }
 
-/** Opens a transaction and makes the same change in it as the service's `settleCommit`. */
+/** Makes the same change as the service's `settleCommit`, in a transaction of its own. */
 function settle(db: Db, id: string, change: Change): Promise<void> {
   return db.transaction().execute(async (tx) => {
     await markCommitted(tx, [id], true);
@@ -151,7 +151,7 @@ function settle(db: Db, id: string, change: Change): Promise<void> {
   });
 }
 
-/** Opens a transaction and makes the same change in it as the service's `reopenCommit`. */
+/** Makes the same change as the service's `reopenCommit`, in a transaction of its own. */
 function reopen(db: Db, id: string, change: Change): Promise<void> {
   return db.transaction().execute(async (tx) => {
     await markCommitted(tx, [id], null);

@@ -36,8 +36,8 @@ export async function run(): Promise<Result> {
     }
     const perSecond = (load: MeasuredLoad | undefined) => load?.acceptedPerSecond ?? 0;
     const relative = overloads.map(
-      // Divides by the higher of the two peaks before and after the overload. The process may become faster during the
-      // benchmark, so the earlier peak may be too low.
+      // Divides by the peak before the overload or the peak after it, whichever is higher. The process may become
+      // faster during the benchmark, so the earlier peak may be too low.
       (load, round) => perSecond(load) / Math.max(perSecond(peaks[round]), perSecond(peaks[round + 1])),
     );
     return {

@@ -45,7 +45,7 @@ export async function run({ rows = 1_000_000 }: Options): Promise<Result> {
   return {
     name: `Participations: list of ${rows.toLocaleString('en')} rows, and settlement`,
     bars: [
-      // Reports only the filter that does worst against the bare route in CPU time.
+      // Reports only the filter whose CPU time compares worst with that of the bare route.
       ...(lists.toSorted((a, b) => (a.at(-1)?.value ?? 0) - (b.at(-1)?.value ?? 0))[0] ?? []),
       { label: 'latency of the deepest page relative to the first', value: depth, max: 1.3 },
       {

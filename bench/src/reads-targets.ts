@@ -1,6 +1,6 @@
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 
-/** The chain and the swap contract that all targets read previews of swaps from. */
+/** The chain and the swap contract from which all targets read previews of swaps. */
 export type ReadsInput = { rpcUrl: string; swap: Hex; token: Hex };
 
 export const previewAbi = parseAbi([

@@ -73,8 +73,8 @@ async function countSent({ url }: Target): Promise<number> {
 }
 
 /**
- * Alternates reads from the chain's node and from the service. Each read has a new amount, so that no reply is
- * cached.
+ * Reads each preview from the chain's node and then from the service. Each preview has a new amount, so that no reply
+ * is cached.
  */
 async function measureCold(
   input: ReadsInput,

@@ -21,7 +21,7 @@ export type Options = {
   rows?: number;
   /** The only part of the benchmark to run. */
   part?: string;
-  /** Also measures table sizes that take a long time to seed. */
+  /** Whether to add measurements with tables so large that seeding them takes minutes. */
   large?: boolean;
 };
 

@@ -26,7 +26,7 @@ export type SettlementFigures = {
 };
 
 export type SettlementModel = {
-  /** How many of the `backlog` waiting rows to settle before the measurement ends. */
+  /** The measurement ends when this many of the waiting rows (see `backlog`) are settled. */
   count: number;
   backlog: number;
   /** Rows in the table that have already been settled. */

@@ -3,8 +3,8 @@ import type { Result } from './result.ts';
 import { startTarget, type Target } from './target.ts';
 
 /**
- * Compares the route for requirement statuses, which pages poll during onboarding, with a bare route that runs the same
- * query.
+ * Compares the route for requirement statuses, polled by web pages during onboarding, with a bare route that runs the
+ * same query.
  */
 export async function run(): Promise<Result> {
   const bare = await startTarget('./statuses-bare.ts');

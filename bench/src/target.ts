@@ -23,9 +23,9 @@ export const TASKSET = '/usr/bin/taskset';
 const bundled = new Map<string, Promise<string>>();
 
 /**
- * Bundles `file` like the service in production, and returns the path of the bundle. Without a bundle, the TypeScript
- * loader would add a call wherever a function is created, which would distort the CPU times. The bundle is removed when
- * this process exits.
+ * Bundles `file` the way the service is bundled for production, and returns the path of the bundle. Without a bundle,
+ * the TypeScript loader would add a call wherever a function is created, which would distort the CPU times. The bundle
+ * is removed when this process exits.
  */
 function bundleTarget(file: string): Promise<string> {
   const known = bundled.get(file);

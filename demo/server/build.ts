@@ -44,7 +44,7 @@ function fingerprint(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Removes builds that are older than `MAX_BUILD_AGE_MS`. By then, no running server should use them. */
+/** Removes builds that are older than `MAX_BUILD_AGE_MS`. By then, no running server should still be using them. */
 function removeOldBuilds(): void {
   mkdirSync(dist, { recursive: true });
   for (const name of readdirSync(dist)) {

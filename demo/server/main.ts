@@ -33,7 +33,10 @@ function createGate(): Gate {
 const HEALTH_CHECKS = 120;
 const HEALTH_CHECK_INTERVAL_MS = 250;
 
-/** Builds the page once the service is healthy, so that the build does not slow down the service's start. */
+/**
+ * Waits until the service is healthy or `HEALTH_CHECKS` checks have failed, and then builds the page. An earlier build
+ * would slow down the service's start.
+ */
 async function buildAfterStart(baseUrl: string, pages: Pages): Promise<void> {
   for (let check = 0; check < HEALTH_CHECKS; check++) {
     const reply = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(1_000) }).catch(() => null);

@@ -39,7 +39,7 @@ describe('the built page', () => {
     const first = new Set([String(entry), ...preloaded].flatMap((path) => [...withImports(path)]));
     expect(first.size).toBeGreaterThan(0);
     expect(gzippedSize(first)).toBeLessThan(200_000);
-    // Code needed only for investing must not load up front.
+    // Code that is needed only for investing must not load up front.
     expect([...first].filter((path) => /secp256k1|test-wallet|invest/.test(path))).toEqual([]);
   });
 

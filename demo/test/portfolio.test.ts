@@ -27,7 +27,8 @@ const order = (id: string, wallet_address: string, dollars: number) =>
   }) as TokenizedSwapOrder;
 
 /**
- * Responds like the service for a user who has bought one token with each of two wallets, while the market is closed.
+ * Responds as the service would while the market is closed, for a user who has bought one token with each of two
+ * wallets.
  */
 const client = {
   participations: { list: async () => ({ data: [] }) },

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the image with buildah, without a daemon, and runs the image. Needs root on Debian and takes a few minutes. CI
-# therefore runs the same steps without a container (`check-release.sh`). If docker.io is unreachable, builds a base
-# image with the same name from Debian packages and the npm package of Node 24.
+# Builds the image with buildah, without a daemon, and runs the image. Works only on Debian and as root, and takes a few
+# minutes. CI therefore runs the same steps without a container (`check-release.sh`). If the base image cannot be pulled
+# from docker.io, builds a substitute with the same name from Debian packages and the npm package `node@24`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 base=docker.io/library/node:24-bookworm-slim

@@ -2,9 +2,9 @@ import type { Clock, TestClock } from '@causeway/service/clock.ts';
 import { openJsonFile } from './simulators/json-file.ts';
 
 /**
- * Sets a test clock to the stored time, so that a restart does not move the clock: the chains cannot go back in time,
- * and on a chain that is ahead of the clock, quotes and permissions expire immediately. Returns a function that stores
- * the time.
+ * Sets a test clock to the stored time, so that a restart does not move the clock. If the clock moved back, the chains
+ * would be ahead of the clock, because they cannot go back in time. Quotes and permissions would then expire on chain
+ * immediately. Returns a function that stores the time.
  */
 export async function restoreClock(clock: Clock, path: string): Promise<(nowMs: number) => Promise<void>> {
   const file = await openJsonFile<{ now_ms: number | null }>(path, { now_ms: null });
@@ -14,8 +14,8 @@ export async function restoreClock(clock: Clock, path: string): Promise<(nowMs: 
     return file.save();
   };
   if (stored !== null && 'set' in clock) (clock as TestClock).set(stored);
-  // Once real time has reached the stored time, the chains move on with real time. A test clock that is used again
-  // later must then not return to the stored time.
+  // When the real clock has reached the stored time, the chains follow real time. Forgets the stored time, so that a
+  // later start with a test clock does not go back to it.
   else if (stored !== null && stored <= clock.now()) await store(null);
   return store;
 }

@@ -28,7 +28,7 @@ export type ErrorDetails = {
   offer_not_started: Refused;
   sold_out: Refused & { remaining: string };
   max_wallets_reached: { max_wallets: string[] };
-  /** The version of the document that applies now. */
+  /** The current version of the document. */
   acknowledgement_outdated: { version: string; sha256: string };
   order_outstanding: { expires_at: string };
   market_closed: MarketRefused;

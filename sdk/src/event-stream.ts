@@ -19,7 +19,7 @@ type Frame = { id?: string; event?: string; data?: string };
 /** The service sends a heartbeat every 15 s, so a connection that stays silent for three times that long is dead. */
 const SILENCE_TIMEOUT_MS = 45_000;
 /**
- * How many of the newest events to read once the stream has connected, if there were no events yet when it was opened.
+ * How many of the newest events to read after the stream has connected, if there were no events yet when it was opened.
  * Such a stream has no event id to resume from, and would otherwise miss the events that happened before it connected.
  */
 const MAX_FIRST_EVENTS = 100;
@@ -50,8 +50,7 @@ export function createEventStream(options: CausewayOptions, readNewest: (limit: 
       const abort = () => connection.abort();
       signal?.addEventListener('abort', abort);
       try {
-        // Starts after the newest event, so that events that happen while the stream connects or reconnects are not
-        // missed.
+        // Starts after the newest event, so that no event is missed while the stream connects or reconnects.
         if (!hasStarted) last = (await readNewest(1))[0]?.id;
         hasStarted = true;
         const body = await connect(options, last, refresh, connection);

@@ -4,7 +4,7 @@ import type { PageQuery, Pages } from './paging.ts';
 import type { ParticipationFilter } from './participations.ts';
 import type { RequestOptions } from './request.ts';
 
-/** A read with a cache key. Reads with the same key share one result. */
+/** A read with a cache key. Queries with the same key share one result. */
 export type Query<Data> = {
   /** `resource:parameters`. */
   readonly key: string;

@@ -20,7 +20,7 @@ export function redact(path: string, body: unknown): unknown {
   return redactValue(body, PERSONAL_PATHS.test(path));
 }
 
-/** Returns the path with email addresses in its query redacted. */
+/** Redacts query values that contain an email address. */
 export function redactPath(path: string): string {
   return path.replace(/=[^=&]*(?:@|%40)[^&]*/gi, `=${encodeURIComponent(REDACTED)}`);
 }

@@ -100,7 +100,7 @@ export function createSend(options: CausewayOptions): Send {
 
 /**
  * Returns the URL without trailing slashes. Throws `TypeError` if it is missing or cannot be the URL of a service.
- * `option` is the option's name in the error message.
+ * `option` is the name by which the error message refers to the URL.
  */
 export function trimBaseUrl(baseUrl: string | undefined, option = 'baseUrl'): string {
   const example = "set it to the service's URL, such as https://causeway.example";

@@ -20,7 +20,7 @@ export type Requirements = {
     document: NewAcknowledgement,
     options?: RequestOptions,
   ): Promise<Acknowledgement>;
-  /** Lists every version of the offer's documents that the user has acknowledged. */
+  /** Lists the document versions that the user has acknowledged for the offer. */
   acknowledgements(offerId: string, query?: PageQuery, options?: RequestOptions): Pages<Acknowledgement>;
 };
 

@@ -31,7 +31,7 @@ declare global {
   const wallet: EvmWallet;
 }
 `;
-/** Stands in for the module in the reader's app that the quickstart imports. */
+/** Stands in for the module that the quickstart imports from the reader's app. */
 const APP = `
 import { createCauseway } from '@causeway/sdk';
 import { createTestWallet } from '@causeway/sdk/testing';

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 
 /**
- * A folder inside the repository, so that react and viem resolve. The package is unpacked into its
+ * A folder inside the repository, so that react and viem resolve. The package is unpacked into this folder's
  * `node_modules`.
  */
 let workDir: string;
@@ -207,7 +207,10 @@ describe('a consumer', () => {
   });
 });
 
-/** The oldest version of each package that `peerDependencies` accepts, and the types for that version of React. */
+/**
+ * The oldest versions that `peerDependencies` accepts, plus `react-dom` and the types for React 18. The oldest wagmi
+ * is tested in `checkouts.test.ts`.
+ */
 const OLDEST = [
   'react@18.0.0',
   'react-dom@18.0.0',
@@ -247,7 +250,7 @@ const html = [undefined, queryClientCache(new QueryClient())].flatMap((cache) =>
 console.log(JSON.stringify({ react: version, viem: viem.version, pages: html.map((one) => /cw-/.test(one)) }));
 `;
 
-/** Calls every part of Next that the SDK uses, outside an app. */
+/** Runs outside an app, and calls every part of Next that the SDK uses. */
 const NEXT_APP = `
 import next from 'next/package.json' with { type: 'json' };
 import { createCausewayNext } from '@causeway/sdk/next';

@@ -12,7 +12,7 @@ const folder = await bundle().catch((error) => {
 if (folder === release) {
   // The published package runs only in production, so `causeway` without a command means `causeway serve`.
   if (process.argv.length === 2) process.argv.push('serve');
-  // Exits before anything can treat the configured database as a sandbox's.
+  // Exits before anything can treat the configured database as the database of a sandbox.
   if (process.argv[2] === 'serve' && process.env.CAUSEWAY_PROFILE !== 'production') {
     console.error(
       'causeway: CAUSEWAY_PROFILE is not "production", and this package has no sandbox. Run "causeway init" to write the settings for production. For a sandbox, clone the repository and run "npm ci && npm start".',

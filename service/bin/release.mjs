@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleRelease } from './bundle.mjs';
 
 // Builds the npm package in the given folder: the bundled service, its files, and a lock file that pins the few
-// packages that are not bundled. In that folder, `npm ci` installs those packages, and `npm publish` publishes the
-// package.
+// unbundled packages. In that folder, `npm ci` installs those packages, and `npm publish` publishes the npm package.
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const target = process.argv[2];
 if (target === undefined) {

@@ -31,7 +31,7 @@ export type Kernel = {
   db: Db;
   /** Runs hand-written SQL statements. */
   statements: Queryable;
-  /** Returns a database whose transactions pass `tags`, the request and its actor, to the audit log. */
+  /** Returns a database whose transactions pass `tags` (the request and its actor) to the audit log. */
   taggedDb(tags: TransactionTags): Db;
   /**
    * Returns the database of one lane. Each partner, OAuth client and IP network of callers has a lane, in which its

@@ -205,8 +205,8 @@ function outsideFailure(error: unknown): string | undefined {
 }
 
 /**
- * Returns the settings for a command. `commandName` is the command line as the audit log records it: the first two
- * arguments, option names and ids are kept, and every other argument is replaced by `…`.
+ * Returns the settings for a command. `commandName` is the command line for the audit log: the first two arguments,
+ * option names and ids are kept, and every other argument is replaced by `…`.
  */
 function commandConfig(): Config {
   const isPlain = (arg: string, index: number) => index < 2 || /^(--?[a-z-]+|[0-9a-f-]{36})$/.test(arg);

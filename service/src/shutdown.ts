@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * How long after the signal the service gives up waiting for its parts and stops child processes forcibly. This limit
- * lets the process exit within 5 s even if finishing the open requests (`http/drain.ts`) takes the maximum time.
+ * The time from the signal until the service gives up waiting for its parts and stops child processes forcibly. This
+ * limit lets the process exit within 5 s even if finishing the open requests (`http/drain.ts`) takes the maximum time.
  */
 const FORCE_STOP_MS = 4_400;
 

@@ -752,7 +752,7 @@ describe('acr_values', () => {
 
 const walletOf = (digit: string) => `0x${digit.repeat(40)}`;
 
-/** Inserts an order in this state that expires in an hour. */
+/** Inserts an order that is in this state and expires in an hour. */
 async function insertOrder(userId: string, wallet: string, state: 'live' | 'executed'): Promise<void> {
   const { ctx } = site;
   const offer = await makeOffer(ctx, tokenizedFile());

@@ -27,7 +27,7 @@ let port: number;
 function send(method: string, path: string, headers: Record<string, string>, body?: Buffer) {
   return new Promise<{ statusCode: number; headers: IncomingHttpHeaders; text: string }>(
     (resolve, reject) => {
-      // For some methods, the server would mistake a body without a content length for the next request.
+      // For some methods, a body without a content length would look to the server like the next request.
       if (body !== undefined) headers['content-length'] = String(body.length);
       const sent = httpRequest(
         { host: '127.0.0.1', port, method, path, headers, agent, timeout: 10_000 },

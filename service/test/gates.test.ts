@@ -176,7 +176,7 @@ const RULES =
   'country_policy identity_verification kyc_approved accreditation final_rejection deactivation document jurisdiction';
 const post = (path: string, body: object, key: string) =>
   world.user.call('POST', path, body, { 'idempotency-key': key });
-/** Signatures by idempotency key. They are reused, because a refused request leaves its challenge open. */
+/** The signature for each idempotency key. It is reused, because a refused request leaves its challenge open. */
 const signatures = new Map<string, string>();
 async function sign(key: string): Promise<string> {
   const signature = signatures.get(key) ?? String(await wallet.sign(await world.user.challenge(wallet)));

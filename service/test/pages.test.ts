@@ -119,7 +119,7 @@ async function removePasskeysDuring(email: string, start: () => Promise<void>): 
   });
 }
 
-/** Saves a screenshot of a page as a phone shows it, and checks the page for accessibility. */
+/** Saves a screenshot of a page at the size of a phone, and checks the page for accessibility. */
 async function checkPage(url: string, name: string, path: string): Promise<void> {
   const context = await browser.newContext({ viewport: { width: 375, height: 667 } });
   const page = await context.newPage();
@@ -155,7 +155,7 @@ describe('sign-in in a browser', () => {
           await page.goto(url);
           await register(page, email);
           await page.goto(linkIn(await site.mailTo(email, /Confirm/)), { waitUntil: 'commit' });
-          // With JavaScript, opening the link is enough in the browser that registered.
+          // With JavaScript, opening the link in the browser that was used to register needs no click.
           if (!javaScriptEnabled) await page.getByRole('button', { name: 'Confirm email' }).click();
 
           await page.getByRole('heading', { name: 'Harbour Invest wants to access your account' }).waitFor();

@@ -11,7 +11,7 @@ const ORIGIN = 'https://shop.partner.test';
 let node: TestApp;
 let database: TestDatabase;
 let token: string;
-/** How many requests Node's parser has read. */
+/** The number of requests that Node's parser has read. */
 let parsed = 0;
 let endSlowRequest: () => void = () => undefined;
 let drain: () => Promise<void>;

@@ -43,7 +43,7 @@ const startNode = (secrets: Buffer[]) =>
 
 type Node = TestApp & { open: Set<Promise<unknown>> };
 
-/** Two nodes behind a load balancer that sends requests to the running nodes in turn. */
+/** Starts two nodes behind a load balancer that sends requests to the running nodes in turn. */
 async function startCluster(secrets: Buffer[]) {
   const nodes: Node[] = [];
   let turn = 0;

@@ -46,8 +46,8 @@ import {
   VAULT,
 } from './support/solana-sale.ts';
 
-// Tests approvals as wallets and other applications build them, because the service must accept any valid approval, not
-// only the kind that it builds itself.
+// Tests the kinds of approval that wallets and other applications build, because the service must accept any valid
+// approval, not only the kind that it builds itself.
 const PACKAGES = ['@solana/web3.js@1.99.0', '@solana/spl-token@0.4.15'];
 const TABLE_PROGRAM = 'AddressLookupTab1e1111111111111111111111111';
 const AMOUNT = 10n * UNIT;

@@ -55,7 +55,7 @@ async function issueToken(
   if (client === undefined)
     throw invalidField('client_id', 'is not registered; GET /sandbox lists two registered clients');
   const requested = (scope ?? '').split(' ').filter((name) => name !== '');
-  // As in the code flow, an empty scope counts as absent.
+  // As in OAuth's authorization code flow, an empty scope counts as absent.
   const scopes = requested.length === 0 ? client.scopes : requested;
   const unknown = scopes.find((name) => !client.scopes.includes(name));
   if (unknown !== undefined) throw invalidField('scope', `${unknown} is not registered for this client`);

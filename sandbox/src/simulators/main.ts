@@ -29,7 +29,7 @@ const FOLDERS: Partial<Record<string, string>> = { documents: 'signing' };
 /** The first message from the parent process. */
 export type SimulatorsInit = { folder: string; secret: string; clock: ClockSetting };
 
-/** The reply to `SimulatorsInit`, sent once every simulator is listening. */
+/** The reply to `SimulatorsInit`, sent when all simulators are listening. */
 export type SimulatorsReady = {
   control: string;
   simulators: { [Name in keyof Simulators]: Awaited<ReturnType<Simulators[Name]>>['ready'] };

@@ -13,7 +13,7 @@ export type WebhookSender = {
    * if the mode drops the webhook or holds it back.
    */
   send(body: string): Promise<boolean>;
-  /** Delivers the webhooks that `reorder` has held back, newest first, and returns to `normal`. */
+  /** Delivers the webhooks that `reorder` has held back, newest first, and sets the mode to `normal`. */
   release(): Promise<void>;
   stop(): void;
 };
@@ -26,7 +26,7 @@ type Options = {
   timeoutMs: number;
 };
 
-/** Retry delays are divided by this number, so that the provider's ten minutes become one second. */
+/** Retry delays are divided by this number, so that a delay of ten minutes becomes one second. */
 const TIME_SCALE = 600;
 
 export function createWebhookSender({ headers, retryDelays, accepts, timeoutMs }: Options): WebhookSender {

@@ -12,7 +12,7 @@ import { type Call, sendTransaction, simulate } from './transaction.ts';
 export type ApprovalPhase = 'resetting_allowance' | 'approving' | 'confirming_approval';
 export type Allowance = { token: Hex; spender: Hex; amount: bigint };
 
-/** How long the chain node that the service uses may lag behind the wallet's node. */
+/** How long to wait for the service's chain node, which may lag behind the wallet's node. */
 export const MAX_NODE_LAG_MS = 30_000;
 
 export async function assertBalance(session: Session, { token, amount }: Allowance): Promise<void> {

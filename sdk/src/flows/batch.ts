@@ -18,7 +18,7 @@ type CallsStatus = { status?: unknown; receipts?: readonly { transactionHash?: u
 
 /**
  * Checks whether the wallet executes batches atomically on the session's chain (EIP-5792). Returns false for a wallet
- * that would first have to upgrade the account (`ready`), because the owner has not agreed to an upgrade.
+ * that would first have to upgrade the account (status `ready`), because the owner has not agreed to an upgrade.
  */
 export async function canBatch(session: Session): Promise<boolean> {
   if (session.batching === 'off') return false;
@@ -62,8 +62,8 @@ function idOf(reply: unknown): string {
 }
 
 /**
- * Waits until the wallet reports the hash of the batch's transaction. The caller then reads this transaction from the
- * chain.
+ * Waits until the wallet reports the hash of the batch's transaction. Uses only the hash from the wallet's receipts,
+ * because the caller reads the receipt from the chain.
  */
 async function waitForBatch(session: Session, id: string): Promise<Hex> {
   const startedAt = Date.now();
@@ -85,7 +85,10 @@ async function waitForBatch(session: Session, id: string): Promise<Hex> {
   }
 }
 
-/** Returns null while the batch is pending (1xx). Throws unless all its calls succeeded (2xx). */
+/**
+ * Returns the transaction's hash if all calls succeeded (2xx), or null while the batch is pending (1xx). Otherwise
+ * throws.
+ */
 function hashOf({ status, receipts = [] }: CallsStatus): Hex | null {
   const code = Number(status);
   if (code >= 100 && code < 200) return null;

@@ -30,8 +30,8 @@ export async function ensureWalletProven(
   const message = await requestChallenge(causeway, { address, chain }, signal);
   const signature = await sign(message);
   const proof = { chain, offer_option_id: optionId, signature, wallet_address: address };
-  // The service checks the proof before the option's wallet limit, so this error means that the service has accepted
-  // the proof.
+  // The service checks the proof first and the option's wallet limit second, so `max_wallets_reached` means that the
+  // service has accepted the proof.
   await ignoreErrors(causeway.wallets.bind(offerId, proof, { signal }), 'max_wallets_reached');
 }
 

@@ -5,7 +5,7 @@ import type { Chain } from '../wire.ts';
 import type { PublicClient } from './wallet.ts';
 import { isRejected, messageOf } from './wallet-error.ts';
 
-/** The codes of a flow's own failures, in addition to the service's codes. */
+/** The codes of failures in the flow itself. Errors from the service have the service's own codes. */
 export type FlowCode =
   /** The signal was aborted. `cause` is the signal's reason. */
   | 'aborted'
@@ -141,7 +141,7 @@ export type FlowOptions<Phase extends string> = {
   /** Called for every transaction as soon as the wallet has sent it. */
   onTransaction?: ((sent: SentTransaction<Phase>) => void) | undefined;
   /**
-   * Called whenever the flow asks the wallet to send a transaction, with a promise of the wallet's answer. The answer
+   * Called with a promise of the wallet's answer whenever the flow asks the wallet to send a transaction. The answer
    * may arrive after the flow was aborted, because a wallet prompt cannot be withdrawn.
    */
   onSend?: ((answer: Promise<unknown>) => void) | undefined;
@@ -159,7 +159,7 @@ export type FlowOptions<Phase extends string> = {
   /**
    * RPC URLs per chain. If an EVM wallet does not know the chain, the flow asks the wallet to add the chain with these
    * URLs. Without URLs, the flow fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs,
-   * because Solana wallets cannot.
+   * because Solana wallets cannot read it.
    */
   rpcUrls?: Partial<Record<Chain, readonly string[]>> | undefined;
   /** The contracts to trust, if you do not want to rely on the service alone. */

@@ -46,8 +46,8 @@ export type FundSwapInput = {
 };
 
 /**
- * Swaps a funding asset for a fund's token. The first preview fixes the minimum to receive, so a price change during
- * the approval cannot lower that minimum.
+ * Swaps a funding asset for a fund's token. The minimum to receive is fixed before the approval, so a price change
+ * during the approval cannot lower that minimum.
  *
  * @example
  * ```ts
@@ -174,8 +174,9 @@ async function preview(
 
 /**
  * Reads from the chain how much the fund's contract would pay out, so that the flow does not rely on the service's
- * preview alone. The flow bases the minimum to receive on the higher of the two amounts. If the lower one is below this
- * minimum, the flow fails before anything is approved.
+ * preview alone. The minimum to receive is the amount on chain or the amount in the service's preview, whichever is
+ * higher, minus the slippage, but at least `minReceive`. If either amount is below this minimum, the flow fails before
+ * anything is approved.
  */
 async function previewOnChain(
   session: Session,

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 
-/** A transaction as `eth_getTransactionByHash` returns it, mined or pending. */
+/** What `eth_getTransactionByHash` returns for a mined or pending transaction. */
 export type RpcTransaction = { hash: Hex; from: Hex; to: Hex | null; nonce: Hex; input: Hex; value: Hex };
 
 export type Log = { address: Hex; topics: Hex[]; data: Hex };

@@ -9,7 +9,7 @@ import type { WalletSession } from './session.ts';
 import { listAllowanceUsers } from './shared-allowance.ts';
 import { waitForChange } from './wait-for-change.ts';
 
-/** A check that the access token's scope does not permit is skipped. The service runs all checks again later. */
+/** If the access token lacks the scope for a check, the check is skipped. The service runs all checks again later. */
 const MISSING_SCOPE = 'insufficient_scope';
 
 /**
@@ -76,8 +76,8 @@ async function assertBound(
 }
 
 /**
- * Waits until the wallet's earlier participations that pay with this asset, in this offer or in other offers that share
- * its allowance, are settled. Until then, these participations need the allowance, which a new approval would replace.
+ * Waits for the wallet's earlier participations to settle, if they pay with this asset and belong to this offer or to
+ * an offer that shares its allowance. Until they settle, they need the allowance, which a new approval would replace.
  * Calls `onWaiting` if it has to wait. Throws `participation_outstanding` if the wait times out.
  */
 export async function waitForEarlierParticipations(

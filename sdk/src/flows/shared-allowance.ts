@@ -9,8 +9,8 @@ import { ignoreErrors } from './ignore-errors.ts';
  * - On EVM chains, an allowance belongs to a contract, and offers can share a contract.
  * - On Solana, a token account has only one delegate, so an approval for any offer replaces the earlier one.
  *
- * The purchase replaces only allowances on its own chain and for the asset it pays with. The caller selects the
- * participations with such allowances.
+ * The list covers all chains and assets. A purchase replaces only allowances on its own chain and for the asset it pays
+ * with, so callers must still filter the list by chain and asset.
  */
 export async function listAllowanceUsers(
   causeway: Causeway,

@@ -5,7 +5,7 @@ import { FlowFailure } from './flow.ts';
 import type { Session } from './session.ts';
 import { simulate } from './transaction.ts';
 
-/** A token as the offer describes it. */
+/** What the offer says about a token. */
 type DescribedToken = { address: Hex; decimals: number; symbol?: string };
 
 /**

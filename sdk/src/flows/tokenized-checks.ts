@@ -10,9 +10,9 @@ import { pinsOf } from './trusted.ts';
 import { verifyCalldata } from './verify-calldata.ts';
 
 /**
- * Throws `token_mismatch` if the offer's contract has no asset address, or if the asset's decimals or symbol on chain
- * differ from the expected ones. Skips any value that the asset does not report. Later, `assertMatchesOrder` checks
- * that the order is for this asset.
+ * Throws `token_mismatch` if the offer's contract has no asset address, if the asset's decimals on chain differ from
+ * the offer's, or if its symbol on chain differs from `symbol`. Skips any value that the asset does not report. Later,
+ * `assertMatchesOrder` checks that the order is for this asset.
  */
 export async function assertAsset(
   session: Session,

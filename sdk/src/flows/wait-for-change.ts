@@ -33,7 +33,7 @@ export async function waitForChange(
     // Checks again when the stream goes live, because the stream reports only later changes.
     hub.onLiveChange(onChange),
   ];
-  // The host's stream may have reported the change during the first check.
+  // Checks again at once if the stream was already live: it may have reported the change during the first check.
   if (hub.isLive()) onChange();
   try {
     for (;;) {

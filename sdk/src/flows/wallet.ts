@@ -18,7 +18,7 @@ export type PublicClient = ChainReader | ((chainId: number) => ChainReader | und
 /** An EVM account and the provider that signs for it and reads its chain. */
 export type EvmWallet = { protocol: 'ethereum'; address: Hex; provider: Eip1193Provider };
 
-/** A Solana account. Investing on Solana requires one of the two functions that sign transactions. */
+/** A Solana account. Investing on Solana requires `signAndSendTransaction` or `signTransaction`. */
 export type SolanaWallet = {
   protocol: 'solana';
   /** Base58. */

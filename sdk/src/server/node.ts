@@ -170,7 +170,7 @@ export function toFastify(handler: Handler): (app: FastifyLike) => Promise<void>
       try {
         app.route({ method, url: other, handler: answer });
       } catch (error) {
-        // With `ignoreTrailingSlash`, Fastify already treats both paths as the same route.
+        // With `ignoreTrailingSlash`, the first route already covers the path with and without the slash.
         if ((error as { code?: unknown }).code !== 'FST_ERR_DUPLICATED_ROUTE') throw error;
       }
     }

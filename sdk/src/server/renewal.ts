@@ -60,7 +60,8 @@ export function createRenewal(now: () => number, renew: (session: Session) => Pr
       } catch (error) {
         const code = error instanceof SignInError ? error.code : undefined;
         if (code === 'not_signed_in') remembered.delete(session.id);
-        // While the service is unavailable, returns the session unchanged if its token has not expired.
+        // If the service is unavailable, returns the session unchanged, unless its token has expired or was rejected
+        // (`force`).
         if (code === 'unavailable' && !force && session.expiresAt > now()) return session;
         throw error;
       }

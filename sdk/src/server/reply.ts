@@ -1,7 +1,7 @@
 export function redirectReply(location: string, headers = new Headers()): Response {
   headers.set('location', location);
   headers.set('cache-control', 'no-store');
-  // The requested URL may contain an authorization code, which must not leak to the next page in the `Referer` header.
+  // The requested URL may contain an authorization code, which the `Referer` header must not leak to the next page.
   headers.set('referrer-policy', 'no-referrer');
   return new Response(null, { status: 303, headers });
 }

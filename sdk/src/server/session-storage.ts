@@ -4,7 +4,7 @@
  */
 export type SessionStorage = {
   read(key: string): Promise<string | undefined>;
-  /** Stores a value for `ttlS` seconds, replacing an earlier one. */
+  /** Stores a value for `ttlS` seconds. Replaces the key's earlier value, if there is one. */
   write(key: string, value: string, ttlS: number): Promise<void>;
   /**
    * Like `write`, but only if the key still exists: a renewal that finishes after a sign-out must not restore the

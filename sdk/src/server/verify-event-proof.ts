@@ -13,7 +13,7 @@ export type VerifyEventProofOptions = {
 export type VerifiedEventProof = {
   /** The event's place in the log, starting at 1. */
   sequence: number;
-  /** How many events are covered by the checkpoint, the signed state of the log that is part of the proof. */
+  /** How many events the proof's checkpoint covers. A checkpoint is a signed state of the log. */
   size: number;
 };
 

@@ -86,9 +86,9 @@ export type SandboxClient = {
   issueTokens(fields: { email: string; scope?: string; client_id?: string }): Promise<SandboxTokens>;
   /** Returns a client for the user with this email address. Without an address, creates a new user. */
   signIn(email?: string): Promise<{ causeway: Causeway; user: { email: string } }>;
-  /** Has the identity provider make the given decision, and returns once the service has applied it. */
+  /** Makes the identity provider take the given decision, and returns when the service has applied it. */
   reviewIdentity(review: SandboxReview): Promise<void>;
-  /** Has a user act on a document, and returns once the service has applied the change. */
+  /** Acts on a document as the user would, and returns when the service has applied the change. */
   actOnDocument(action: {
     email: string;
     document_type: string;

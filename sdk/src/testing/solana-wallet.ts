@@ -2,7 +2,7 @@ import { decodeBase58, encodeBase58 } from '../base58.ts';
 import type { SolanaWallet } from '../flows/wallet.ts';
 
 export type SolanaTestWalletOptions = {
-  /** The private key as Solana wallets export it: the seed followed by the public key, encoded in base58. */
+  /** The private key in the format that Solana wallets export: the seed and then the public key, encoded in base58. */
   privateKey: string;
   /** Called before anything is signed. Return false to reject the request. */
   confirm?: ((message: Uint8Array) => boolean | Promise<boolean>) | undefined;
@@ -77,7 +77,7 @@ async function send(rpcUrl: string, transaction: Uint8Array): Promise<void> {
 const APPROVE_CHECKED = 13;
 
 /**
- * Reads a token approval from a transaction's message, as a wallet shows the approval to the user. Returns null for any
+ * Reads a token approval from a transaction's message. Returns what a wallet would show to the user, or null for any
  * other transaction.
  *
  * @example

@@ -73,7 +73,7 @@ const renamed = (token: OfferDetails['contracts'][number]['funding_tokens'][numb
 });
 const swappedTokens = (offer: OfferDetails) =>
   contractOf(offer).funding_tokens.map((token) => ({ ...token, address: sandbox.tokenOf('tether') }));
-/** Runs a flow that must fail without a wallet prompt, and returns its error. */
+/** Runs a flow that must fail before the wallet prompts the user. Returns the flow's error. */
 async function refused(flow: () => Promise<unknown>): Promise<FlowError> {
   calls.length = 0;
   const error = await failureOf(flow());
@@ -83,7 +83,7 @@ async function refused(flow: () => Promise<unknown>): Promise<FlowError> {
   return error;
 }
 /**
- * Attempts a purchase on Solana, which must fail. Returns the error code and the methods that were called on the
+ * Attempts a purchase on Solana. The purchase must fail. Returns the error code and the methods that were called on the
  * wallet.
  */
 async function buyOnSolana(offer: OfferDetails): Promise<[string, string[]]> {

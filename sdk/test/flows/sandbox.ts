@@ -119,7 +119,7 @@ export async function startSandbox(env: Record<string, string> = {}) {
       return (await newUser()).offers.get(slug);
     },
     newUser,
-    /** Has the identity provider approve the user, which the fund's allow-list requires. */
+    /** Makes the identity provider approve the user. The fund's allow-list requires this approval. */
     verify: ({ email }: { email: string }) =>
       control('POST', '/sandbox/identity/reviews', { email, level_name: 'BasicKYCLevel', answer: 'GREEN' }),
     /** Creates a wallet with gas, 1,000 USDC and 1,000 USDT. */

@@ -241,7 +241,7 @@ describe('the token sale checkout', () => {
       await approveOnly(page);
       await page.goto(path);
       await page.getByText('You have an unfinished purchase').waitFor();
-      // The purchase is still shown once the app's server reports the user's id.
+      // The purchase is still shown after the app's server starts to report the user's id.
       id = 'user-a';
       await page.goto(path);
       await page.getByText('You have an unfinished purchase').waitFor();
@@ -629,7 +629,7 @@ describe('the token sale checkout', () => {
           await second.getByLabel('Amount').fill('30');
           await confirmOrder(second, 'Invest');
           await elsewhere.waitFor();
-          // Keeps the first tab waiting for the service once the tab has the approval.
+          // As soon as the first tab has the approval, keeps that tab waiting for the service.
           let answer: (() => void) | undefined;
           await first.route('**/v1/participations', async (route) => {
             if (route.request().method() === 'POST') await new Promise<void>((resolve) => (answer = resolve));

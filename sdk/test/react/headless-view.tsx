@@ -3,8 +3,8 @@ import type { TokenSaleOffer } from '../../src/index.ts';
 import { useOffer, useParticipations, useTokenSale, useWallet } from '../../src/react/index.ts';
 
 /**
- * Buys into a token sale using only the hook, next to a list that never polls. `window.showOffer(slug)` passes another
- * offer to the same component.
+ * Shows a token sale that uses only the hook, next to a list of participations. The list never polls.
+ * `window.showOffer(slug)` passes another offer to the same component.
  */
 export function Headless() {
   const [slug, setSlug] = useState('harbour-quarter');

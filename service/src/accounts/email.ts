@@ -1,6 +1,6 @@
 /**
  * Returns the form of an address that is used for comparisons. Lower-cases only ASCII letters, exactly like the index
- * on the users table. JavaScript and PostgreSQL's locales lower-case other letters differently.
+ * on the users table. Other letters are converted differently by JavaScript and by PostgreSQL's locales.
  */
 export function normalizeEmail(email: string): string {
   return email
@@ -9,7 +9,7 @@ export function normalizeEmail(email: string): string {
     .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** Returns the address that replaces the user's own when the account is erased. */
+/** Returns the address that replaces the user's address when the account is erased. */
 export function erasedAddressOf(userId: string): string {
   return `erased-${userId}@erased.invalid`;
 }

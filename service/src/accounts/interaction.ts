@@ -23,7 +23,10 @@ const EXPIRED: PageResponse = {
 
 const MAX_EMAIL_LENGTH = 254;
 
-/** Continues an app's sign-in: shows the sign-in page, then the consent page, and redirects once both are done. */
+/**
+ * Continues an app's sign-in. Shows the sign-in page if the user must sign in (again). Otherwise redirects to continue
+ * the app's request, or shows the consent page if the request has come to that step.
+ */
 export async function showInteraction(
   ctx: Context,
   { session, csrf }: Browser,

@@ -12,7 +12,7 @@ type ConfirmLinkRow = {
   hash: Buffer;
   /** The sealed registration. */
   registration: Buffer;
-  /** The hash of the registering browser's cookie. */
+  /** The hash of the cookie of the browser that started the registration. */
   browser: Buffer;
   continue_to: string | null;
 };

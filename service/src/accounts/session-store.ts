@@ -19,7 +19,7 @@ export type Session = Authentication & {
   isUseStale: boolean;
 };
 
-/** A session as it is listed for its user. */
+/** A session in the list that its user sees. */
 export type ListedSession = {
   id: string;
   browser: string | null;

@@ -24,9 +24,9 @@ import type { Source } from './throttle.ts';
 export type { Authentication, ListedSession, Session };
 
 /**
- * Locks the session's account. Call this before the session changes the account. Throws `unauthorized` if the session
- * has ended since the request began. This way, a password reset or "Sign out everywhere" stops every change that has
- * not been committed yet.
+ * Locks the session's account. Call this before you change the account for the session's user. Throws `unauthorized` if
+ * the session has ended since the request began. This way, a password reset or "Sign out everywhere" stops every change
+ * that has not been committed yet.
  */
 export async function lockSession(tx: Db, { id, user }: Pick<Session, 'id' | 'user'>): Promise<void> {
   await lockAccount(tx, user.id);

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { Interaction } from '../oauth/server.ts';
 import { interactionUid } from './return-path.ts';
 
-/** An app's pending sign-in request, as the pages show it. */
+/** What the pages need to know about an app's pending sign-in request. */
 export type SignInRequest = {
   app: string;
   logoUrl: string | null;

@@ -30,9 +30,9 @@ export async function throttleNetwork(ctx: Context, request: FastifyRequest): Pr
 }
 
 /**
- * Counts a password attempt, whether or not the account exists. Throws `rate_limited` after too many attempts. Browsers
- * and networks that have signed in to the account before have their own counts, so that strangers cannot lock them out.
- * Call `succeed` once the password is verified, and `rememberSource` once the user is signed in.
+ * Counts a password attempt, whether or not the account exists. Throws `rate_limited` after too many attempts. Each
+ * browser or network that is known from an earlier sign-in to the account has its own count, so that strangers cannot
+ * lock it out. Call `succeed` after the password is verified, and `rememberSource` after the user is signed in.
  */
 export async function throttleAttempt(
   ctx: Context,

@@ -40,7 +40,7 @@ export function findTotpStep(secret: Buffer, code: string, now: number): number 
   return matching[0] ?? null;
 }
 
-/** Encodes a secret as authenticator apps expect it (RFC 4648 §6, without padding). */
+/** Encodes a secret in the form that authenticator apps expect (RFC 4648 §6, without padding). */
 export function toBase32(bytes: Buffer): string {
   let bits = '';
   for (const byte of bytes) bits += byte.toString(2).padStart(8, '0');

@@ -80,8 +80,8 @@ describe('POST /v1/offers/{offer_id}/acknowledgements', () => {
       ...{ name: 'Risk disclosure', url: 'https://issuer.test/risks.pdf', request_id: expect.any(String) },
     });
     await expectAudited(app.ctx, 'acknowledgement.recorded');
-    // The request has reported the changed statuses only if the offers were cached. Otherwise the worker reports the
-    // statuses.
+    // If the offers were cached, the request has already reported the changed statuses. If not, this call reports them,
+    // as the worker would.
     await reportDueStatuses(app.ctx);
     const { rows } = await sql<{ data: Record<string, unknown> }>`
       select data from events where user_id = ${id} and type = 'requirement.status_changed'`.execute(
@@ -147,7 +147,7 @@ describe('a new version', () => {
     const { id, person: reader } = await newUser();
     await proveWallets(app.ctx, [evmWallet('revised').address], { userId: id });
     await acknowledge(reader, V1, before.id);
-    // Runs the eligibility check of a purchase in flight that read the offer before the offer changed.
+    // Runs the eligibility check for a purchase that is in flight and has read the offer as it was before the change.
     const lock = (purpose: Purpose) =>
       app.ctx.db.transaction().execute((tx) =>
         lockEligible(app.ctx, tx, { userId: id, partnerId: partnerOf('partner-one') }, purpose, {

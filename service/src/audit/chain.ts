@@ -5,8 +5,8 @@ import { hashNode } from '../events/merkle.ts';
 export const EMPTY_CHAIN = Buffer.alloc(32);
 
 /**
- * Hashes an entry as it is stored, byte for byte. The prefix ensures that the hash of an entry never equals a hash of
- * the chain (RFC 6962).
+ * Hashes the stored text of an entry, byte for byte. The prefix ensures that the hash of an entry never equals a hash
+ * of the chain (RFC 6962).
  */
 export function hashEntry(entry: string): Buffer {
   return digest('sha256', `\u0000${entry}`, 'buffer');

@@ -35,9 +35,9 @@ const REPEATED_REFUSAL_MS = 60_000;
 const MAX_REMEMBERED_REFUSALS = 10_000;
 
 /**
- * Returns a function that records a refusal in the background, so that the request does not wait for the database. Each
- * node records a refusal with the same actor, action, subject and reason at most once a minute. Otherwise a client that
- * repeats a refused request could fill the log, which is kept for years.
+ * Returns a function that records a refusal in the background, so that the request does not wait for the database. If
+ * refusals have the same actor, action, subject and reason, each node records at most one of them per minute. Otherwise
+ * a client that repeats a refused request could fill the log, which is kept for years.
  */
 export function createRefusalRecorder({ db, log }: Pick<Kernel, 'db' | 'log'>): (decision: Decision) => void {
   const recordedAt = new Map<string, number>();

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Returns the service's context with these secrets, `days` after the entries were written. */
+/** Returns the service's context with the given secrets, if any, and a clock that is `days` days ahead. */
 const under = (days: number, ...secrets: Buffer[]) => ({
   ...app.ctx,
   ...(secrets.length > 0 && { sealing: createSealing(secrets, app.ctx.random) }),

@@ -13,8 +13,8 @@ import { findProblem } from './verify.ts';
 const DAY_MS = 86_400_000;
 const BATCH_SIZE = 2_000;
 /**
- * A step deletes at most this many entries, unless the next checkpoint is further away. Each step holds the sealing
- * lock, so a step must not take long.
+ * A step deletes at most this many entries, or all entries up to the next checkpoint if those are more. Each step holds
+ * the sealing lock, so a step must not take long.
  */
 const MAX_STEP_ENTRIES = 100_000;
 
@@ -39,7 +39,7 @@ export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STE
       isMore = false;
       if (next === undefined) return start.size;
       const keys = await loadCheckpointKeys({ db, sealing });
-      // The tree is built from the entries' hashes, so an entry may be deleted only once it is in a signed tree.
+      // The tree is built from the entries' hashes, so no entry may be deleted before it is in a signed tree.
       if (next.size > BigInt((await readSignedTree(db, keys)).size)) return start.size;
       isMore = true;
       const end = (next.tree ? openTreeCheckpoint : openCheckpoint)(keys, next.note);

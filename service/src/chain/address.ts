@@ -2,7 +2,7 @@ import { base58 } from '@scure/base';
 import type { Hex } from 'viem';
 import { type ChainName, chainFacts } from './chains.ts';
 
-/** Returns the address as it is stored and compared (EVM addresses in lower case), or null if it is malformed. */
+/** Returns the address in the form that is stored and compared (EVM: lower case), or null if it is malformed. */
 export function normalizeAddress(chain: ChainName, address: string): string | null {
   if (chainFacts(chain).protocol === 'ethereum')
     return /^0x[0-9a-fA-F]{40}$/.test(address) ? address.toLowerCase() : null;

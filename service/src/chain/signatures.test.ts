@@ -99,7 +99,7 @@ describe('EOAs', () => {
         const address = bytesToHex(flip(hexToBytes(ADDRESS as `0x${string}`), bit));
         expect(await check({ ...evm, address })).toBe(false);
         expect(isSignedByKey(ADDRESS, flip(hashText(evm.text), bit), signature)).toBe(false);
-        // Flips only one of the lower seven bits of a byte, so that the text stays valid ASCII.
+        // Never flips the top bit of a byte, so that the text stays valid ASCII.
         const changed = flip(text, bit - (bit % 8) + (bit % 7)).toString();
         expect(await check({ ...evm, text: Buffer.from(changed).toString() })).toBe(false);
       }),

@@ -30,7 +30,7 @@ export type Signatures = {
    * have made such a signature and the chain has no RPC endpoint.
    */
   check(signed: Signed): Promise<SignerKind | null>;
-  /** Returns a `Signatures` that uses `chains` instead, such as the chains of a partner's lane (`Chains.inLane`). */
+  /** Returns a `Signatures` for other chains, such as those of a partner's lane (`Chains.inLane`). */
   on(chains: Chains): Signatures;
 };
 

@@ -64,9 +64,8 @@ function readChain(name: string, value: unknown): ChainPolicy {
       permissions === undefined ? null : new Map([['permissions', toAmount(problem, permissions)]]);
     return { ...policy, dailyAmounts };
   };
-  // If a chain has daily amounts, its roles can move only tokens with a daily amount. The supplier would then be unable
-  // to sign anything, because it signs permissions, which move no tokens. The supplier therefore gets a policy without
-  // daily amounts of tokens.
+  // If a chain has daily amounts, the limit is zero for everything that they do not list. They list only tokens, so the
+  // supplier could not sign any permissions. The supplier therefore gets a policy without daily amounts of tokens.
   const isSpecial = (role: KeyRole) => role === 'supplier' && isEvm && chain.dailyAmounts !== null;
   const named = KEY_ROLES.filter((role) => own.some(([name]) => name === role) || isSpecial(role));
   if (named.length === 0) return chain;

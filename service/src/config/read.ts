@@ -11,7 +11,8 @@ export type Source = {
   problems: string[];
   isProduction: boolean;
   /**
-   * What reads the settings. In production, a missing required setting is a problem for a node, but not for a command.
+   * The kind of process that reads the settings. In production, a missing required setting is a problem for a node, but
+   * not for a command.
    */
   reader: 'node' | 'command';
 };

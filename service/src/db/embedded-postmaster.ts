@@ -109,8 +109,8 @@ async function stopServer(pid: number, clusterDir: string): Promise<void> {
 
 /**
  * Replaces the pid of an unrelated process in the lock files with our own. PostgreSQL refuses to start while a process
- * with the pid in its lock file is alive, unless that process has started PostgreSQL, as ours does. Keeps the rest of
- * each lock file, which tells the new server in which shared memory to look for surviving processes.
+ * with the pid in its lock file is alive, unless that process is the new server's parent, as ours will be. Keeps the
+ * rest of each lock file, which tells the new server in which shared memory to look for surviving processes.
  */
 async function takeOverLocks(clusterDir: string, unrelatedPid: number): Promise<void> {
   for (const name of ['postmaster.pid', `${SOCKET_NAME}.lock`]) {

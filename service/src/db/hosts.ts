@@ -50,7 +50,7 @@ async function assertPrimary(client: pg.ClientBase): Promise<void> {
 
 type Connect = (callback: (error: Error | undefined) => void) => void;
 
-/** Makes a pool connect to the host that is currently the primary. */
+/** Returns options with which a pool connects to the host that is currently the primary. */
 export function followPrimary(hosts: Hosts): Pick<pg.PoolConfig, 'Client'> {
   if (hosts.count === 1) return {};
   function Client(options: pg.ClientConfig): pg.Client {

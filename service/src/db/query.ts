@@ -35,10 +35,10 @@ const SYNC = serialize.sync();
 const rowReaders = new WeakMap<Connection, Map<string, RowReader>>();
 
 /**
- * Makes this connection ask the server for the columns of a named statement only once. One answer is enough, because
- * the columns of a prepared statement never change: if a migration would change them, the server refuses to run the
- * statement. Do not call this function for connections to a pooler: a pooler may prepare the statement again on another
- * server connection.
+ * From now on, this connection asks the server only once for the columns of each named statement. One answer is enough,
+ * because the columns of a prepared statement never change: if a migration would change them, the server refuses to run
+ * the statement. Do not call this function for connections to a pooler: a pooler may prepare the statement again on
+ * another server connection.
  */
 export function describeOnce(client: pg.ClientBase): void {
   rowReaders.set(connectionOf(client), new Map());

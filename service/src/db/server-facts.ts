@@ -39,7 +39,7 @@ export async function readServerFacts(pool: pg.Pool): Promise<ServerFacts> {
     );
     const receivedAt = performance.timeOrigin + performance.now();
     const [row] = rows;
-    if (row === undefined) throw new Error('the server facts statement returned no row');
+    if (row === undefined) throw new Error('the query for the server facts returned no row');
     const { version, now_ms, max, used, nodes } = row;
     const clockOffsetMs = now_ms - (sentAt + receivedAt) / 2;
     return { version, clockOffsetMs, connections: { max, used }, nodes, ...describeSocket(client) };

@@ -52,8 +52,8 @@ describe('behind a pooler in transaction mode', () => {
 
   test('reports a listener whose notifications no longer arrive as not ready', async () => {
     const node = await testApp({ databaseUrl: database.url, config: { databaseListenUrl: modern.url } });
-    // Checks repeatedly, because a notification does arrive if one of the listener's pings happens to have the server
-    // connection at that moment.
+    // Checks repeatedly, because a notification does arrive if one of the listener's pings happens to be using the
+    // server connection at that moment.
     const check = async () => {
       const reply = await node.app.inject('/health/ready');
       return [reply.statusCode, reply.json().errors?.parts.listener];

@@ -12,7 +12,7 @@ const TABLE =
   /\b(?:into\s+"?|(?:from|update|join)\s+(?:only\s+)?"?(?!(?:lateral|only)\b|\w+\s*\())([a-z_][a-z0-9_]*)/i;
 
 /**
- * Returns the operation and the first table of a statement for traces. Leaves out the rest of the text, because some
+ * Returns, for traces, the operation and the first table of a statement. Leaves out the rest of the text, because some
  * statements contain values.
  */
 export function summarizeStatement(text: string): { name: string; attributes: Attributes } {

@@ -78,7 +78,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
       );
     } catch (error) {
       isBroken ||= breaksConnection(error);
-      // Makes the stack trace lead to the code that made the query, not to the socket.
+      // Points the stack trace to the code that made the query, not to the socket.
       if (error instanceof Error) Error.captureStackTrace(error);
       throw error;
     }

@@ -297,7 +297,7 @@ test('twelve concurrent requests send one email', async () => {
   expect(await statuses(user)).toEqual(['SENT']);
 });
 
-/** Waits 1.5 s instead of 10 s for replies of the provider, until the test ends. */
+/** Until the test ends, limits the wait for each reply of the provider to 1.5 s instead of 10 s. */
 function waitBriefly(): void {
   const { documents } = world.ctx;
   const usual = { ...documents };

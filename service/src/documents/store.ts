@@ -10,8 +10,8 @@ const LEASE = '60 seconds';
 export type SubmissionRow = DocumentSubmissions;
 
 /**
- * Returns the user's latest submission of this type. Until the transaction ends, other calls for the same user and type
- * wait.
+ * Returns the user's latest submission of this type. Until the transaction ends, blocks other calls for the same user
+ * and type.
  */
 export async function lockLatest(
   db: Db,
@@ -66,7 +66,7 @@ export async function claimResend(
   await db.updateTable('document_submissions').set(changes).where('id', '=', id).execute();
 }
 
-/** Records which version of the personal data the form values at the provider belong to. */
+/** Records to which version of the personal data the form values at the provider belong. */
 export async function setPiiVersion(db: Db, id: string, pii_version: number): Promise<void> {
   await db.updateTable('document_submissions').set({ pii_version }).where('id', '=', id).execute();
 }

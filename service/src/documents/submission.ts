@@ -131,8 +131,8 @@ async function resend(
       row.provider_submission_id === null
         ? await ctx.documents.find(row.id)
         : await ctx.documents.read(Number(row.provider_submission_id));
-    // The version changes only together with the values at the provider: the user may sign the values of an earlier
-    // request, even after this one failed.
+    // The stored version of the personal data changes only together with the form values at the provider: the user may
+    // sign the values of an earlier request, even after this one failed.
     if (current === null) {
       await setPiiVersion(ctx.db, row.id, request.piiVersion);
       return await create(ctx, request, row);

@@ -37,9 +37,9 @@ export type CommitDecision =
   | { to: 'fail'; reason: string };
 
 /**
- * Decides what happens to participations right before they are committed. A hold or a sanction freezes a participation.
- * A participation fails if the user no longer meets a requirement or no longer has a valid wallet proof. Whether the
- * offer has ended does not matter, because the participation was accepted in time.
+ * Decides, right before participations are committed, what happens to them. A hold or a sanction freezes a
+ * participation. A participation fails if the user no longer meets a requirement or no longer has a valid wallet proof.
+ * Whether the offer has ended does not matter, because the participation was accepted in time.
  */
 export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   const subjects = await Promise.all(rows.map((row) => findSubject(ctx, row)));

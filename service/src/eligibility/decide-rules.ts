@@ -10,8 +10,8 @@ export type Rules = Pick<OfferOption, 'id' | 'accreditation_days' | 'requirement
 type Standing = { facts: UserFacts; isHeld: boolean; isSanctioned: boolean; isProven: boolean };
 
 /**
- * Evaluates the user and wallet checks that need no chain. Assumes that the offer is open, has enough supply and has no
- * allow-list.
+ * Evaluates the checks of a user and of a wallet without reading a chain. Assumes that the offer is open, has enough
+ * supply and has no allow-list.
  */
 export function decideRules(
   offerId: string,

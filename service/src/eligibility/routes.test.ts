@@ -313,7 +313,7 @@ test('a payment waits for the end of a review, and fails only if the requirement
     await putFacts(app.ctx, { reviews: { BasicKYCLevel: review } });
     expect(await decide()).toEqual({ to: 'fail', reason: 'requirements_not_met: kyc_approved' });
   }
-  // A review in progress does not keep a payment whose wallet is no longer proven.
+  // A participation whose wallet is no longer proven fails, even while a review is in progress.
   await putFacts(app.ctx, { reviews: { BasicKYCLevel: 'pending' } });
   await sql`delete from wallet_proofs where address = ${mine.address}`.execute(app.ctx.db);
   expect(await decide()).toMatchObject({ to: 'fail' });

@@ -65,8 +65,8 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
   const streams = new Set<Stream>();
   const counts = new Map<string, number>();
   /**
-   * The position up to which the live streams have received all events. Not updated while no stream is open, so the
-   * next stream that opens reads the position again. Null before the first stream opens.
+   * The position up to which the live streams have received all events. Updated only while a stream is open, so a
+   * stream that opens while no other is open reads the position again. Null before the first stream opens.
    */
   let tail: bigint | null = null;
   /** The current run of the shared reader. */
@@ -205,7 +205,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         throw new ApiError('rate_limited', {}, { headers: { 'retry-after': '10' } });
       counts.set(caller.key, open + 1);
       try {
-        // Nothing updates `tail` while no stream is open, so it may be out of date.
+        // `tail` is updated only while a stream is open, so it may be out of date.
         if (streams.size === 0) tail = null;
         const position = (await start()) ?? (await readLastPosition(ctx.db));
         await initTail();

@@ -32,7 +32,7 @@ export const PARTNER_SCOPES: readonly Scope[] = [
   'webhooks:write',
 ];
 
-/** Returns whether a user can grant the scope. Webhooks belong to the partner alone. */
+/** Returns whether a user can grant the scope. No user can grant `webhooks:write`: webhooks belong to the partner. */
 export function isUserScope(scope: string): boolean {
   return scope in SCOPES && scope !== 'webhooks:write';
 }
@@ -111,7 +111,7 @@ export function authorize(caller: Caller, who: 'partner' | 'user', scope: Scope)
   }
 }
 
-/** Returns the caller as the audit log records it. */
+/** Returns the caller in the form that the audit log records. */
 export function actorOf({ clientId, userId }: Caller): { object: string; id: string } {
   return userId === null ? { object: 'client', id: clientId } : { object: 'user', id: userId };
 }

@@ -230,8 +230,8 @@ function finish(ctx: Context, route: Route) {
 }
 
 /**
- * Caches the last reply of each client with its ETag: partners poll lists that rarely change, and comparing two replies
- * is cheaper than hashing one.
+ * Caches the last reply of each client with its ETag: partners often request lists that rarely change, and comparing
+ * two replies is cheaper than hashing one.
  */
 function etagCache() {
   const last = new Map<string, { payload: string; etag: string }>();

@@ -96,7 +96,7 @@ test('two partners that are busy in turn leave turns to the others', async () =>
   for (let n = 0; n < 20; n++) for (const lane of ['a', 'b', '-']) send(`${lane} ${n}`);
   state.hasRoom = true;
   await expect.poll(() => state.started.length, { interval: 1 }).toBeGreaterThan(30);
-  // One in seven: six requests of the two partners, then one of the callers without a known partner.
+  // One in seven: six requests of the two partners, then one request of a caller without a known partner.
   const others = state.started.slice(0, 30).filter((name) => name.startsWith('-')).length;
   expect([4, 5]).toContain(others);
 });
@@ -176,7 +176,7 @@ test('a node whose queue was empty for a moment still knows its rate, and refuse
   const drained = () =>
     expect.poll(() => counted + state.started.length + state.refused.length, { interval: 1 }).toBe(n);
   let pausedMs: number;
-  // Repeats this if the machine paused the test for so long that the measured rate may have expired.
+  // Repeats these steps if the machine paused the test for so long that the measured rate may have expired.
   do {
     while (state.refused.length < 200) {
       flood(40);
@@ -191,7 +191,7 @@ test('a node whose queue was empty for a moment still knows its rate, and refuse
     flood(1_000);
     pausedMs = performance.now() - fullAt;
   } while (pausedMs > 900);
-  // At 500 requests per second, about 100 may wait.
+  // The node starts about 500 requests per second, so about 100 may wait: those that start within half of `maxWaitMs`.
   expect(state.refused.length).toBeGreaterThan(500);
 });
 

@@ -15,13 +15,13 @@ const MAX_START_MS_PER_TURN = 1;
 const MAX_ACCEPT_TURNS = 64;
 /**
  * How many requests a partner may start in a row before the next lane (see `laneOf`) is served. Callers without a known
- * partner may start only one. Their requests cost about three times as much on average, because they include token
- * refreshes.
+ * partner may start only one. On average, their requests cost about three times as much as those of partners, because
+ * they include token refreshes.
  */
 const PARTNER_STARTS = 3;
 /**
- * After partners have started at most this many requests, callers without a known partner start one, if the database
- * has room for it. With many partners, waiting for a whole rotation would take too long: nobody could sign in while the
+ * Partners may start at most this many requests before callers without a known partner start one, if the database has
+ * room for it. With many partners, waiting for a whole rotation would take too long: nobody could sign in while the
  * node is saturated.
  */
 const MAX_PARTNER_STARTS = 12;
@@ -39,7 +39,7 @@ const MAX_SAMPLED_TURN_MS = 50;
 /**
  * How long the limit on waiting requests applies after the rate was measured. The limit applies even if the queue
  * becomes empty for a moment. Otherwise a saturated node would queue every request until the next measurement and
- * refuse most of them late, and a late refusal costs much more.
+ * refuse most of them late, and a late refusal costs much more than an early one.
  */
 const RATE_TTL_MS = 1_000;
 const DATABASE_RETRY_MS = 1;
@@ -97,7 +97,7 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   /** The partner at the front of the rotation, and how many requests it has started in a row. */
   let frontLane: string | null = null;
   let frontStarts = 0;
-  /** How many requests partners have started since a caller without a known partner last started one. */
+  /** The number of requests that partners have started since a caller without a known partner last started one. */
   let partnerStarts = 0;
   /** When a partner last started a request. */
   let partnerStartedAt = 0;
@@ -121,9 +121,10 @@ export function createAdmission({ maxWaitMs, laneOf, mayStart, start, refuse }: 
   /** Returns how many requests the waiting partners may start before callers without a known partner start one. */
   const startsPerRotation = (): number => Math.min(PARTNER_STARTS * countPartners(), MAX_PARTNER_STARTS);
   /**
-   * Returns whether the lane must wait until the waiting partners have started more requests. Only the lane of callers
-   * without a known partner must. The rotation alone would give them more than their share: a saturated database often
-   * has no room for the partner that is next in the rotation, and the lane behind that partner is served instead.
+   * Returns whether the lane must wait until the waiting partners have started more requests. This applies only to the
+   * lane of callers without a known partner. The rotation alone would give them more than their share: a saturated
+   * database often has no room for the partner that is next in the rotation, and the lane behind that partner is served
+   * instead.
    */
   const mustWait = (lane: string | null, now: number): boolean =>
     lane === null && partnerStarts < startsPerRotation() && now - partnerStartedAt < MAX_PARTNER_PAUSE_MS;

@@ -31,7 +31,7 @@ const MAX_ACCEPT_ATTEMPTS = 100;
  * waiting, each full turn accepts at least one.
  */
 const IDLE_TURNS = 2;
-/** The backlog while the server stops listening. The operating system lets one more connection than this wait. */
+/** The backlog while the server stops listening. The operating system queues one connection more than this number. */
 const LAST_BACKLOG = 1;
 
 /** Two methods of Node's internal socket handle that have no public equivalent. Both are synchronous system calls. */

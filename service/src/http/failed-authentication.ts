@@ -8,7 +8,7 @@ import { memoryLimiter, WINDOW_MS } from './rate-limits.ts';
  */
 export type FailedAuthentication = {
   count(network: string): void;
-  /** If this returns false, no network is being refused. Cheaper than checking one network. */
+  /** If this returns false, no network is being refused. This costs less than `assertMayTry`. */
   refusesAny(): boolean;
   /** Throws `rate_limited` if the network has failed too often within a minute. */
   assertMayTry(network: string): void;

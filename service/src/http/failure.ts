@@ -41,7 +41,7 @@ const FRAMEWORK_CODES: Record<string, ErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
 };
 
-/** Converts anything thrown to the error that the caller sees. Unknown errors become `internal_error`. */
+/** Converts whatever was thrown into the error that the caller sees. Unknown errors become `internal_error`. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { code, statusCode } = error as { code?: unknown; statusCode?: unknown };

@@ -44,7 +44,7 @@ export const EXPOSED_HEADERS =
 
 /**
  * Sets the CORS headers if the calling partner has registered the origin. If the caller is unknown (preflight, rejected
- * token), an origin that any partner has registered is accepted. Returns whether the headers were set.
+ * token), it is enough that some partner has registered the origin. Returns whether the headers were set.
  */
 export function setCorsHeaders(
   ctx: Context,

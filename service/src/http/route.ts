@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Caller, Scope, UserCaller } from './access.ts';
 
-/** Who may call a route. The service does not start if a route does not declare its access. */
+/** Who may call a route. The service starts only if every route declares its access. */
 export type Access = { who: 'public' } | { who: 'partner' | 'user'; scope: Scope };
 
 type Input<P extends TSchema, Q extends TSchema, B extends TSchema> = {

@@ -187,8 +187,8 @@ export async function isSettled(db: Db, userId: string): Promise<boolean> {
 }
 
 /**
- * Stops checking the user's applicant. Returns the applicant's id, and whether the user was ever reviewed: there is an
- * answer for a level, or verified data from an answer that a reset has cleared.
+ * Stops checking the user's applicant. Returns the applicant's id, and whether the user was ever reviewed. A user was
+ * reviewed if there is an answer for a level, or verified data from an answer that a reset has cleared.
  */
 export async function endApplicant(
   tx: Db,

@@ -133,8 +133,8 @@ export async function insertFormReminders(
 }
 
 /**
- * Writes notices for the next batch of forms waiting for a signature whose signing link expires between `now` and
- * `until`. Returns where to continue, or null at the end.
+ * Writes notices for the next batch of forms that are waiting for a signature and whose signing link expires between
+ * `now` and `until`. Returns where to continue, or null at the end.
  */
 export async function insertLinkReminders(
   db: Db,

@@ -4,7 +4,8 @@ import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 
 /**
- * A new authorization code, refresh token, browser session or interaction, as `kind` says. All kinds share one table.
+ * A new authorization code, refresh token, browser session or interaction, depending on `kind`. All kinds share one
+ * table.
  */
 export type NewArtifact = {
   kind: string;

@@ -55,8 +55,8 @@ export const EXTRA_METADATA = ['origins', 'secret_hashes', 'any_localhost'] as c
 export type ExtraMetadata = { origins: string[]; secret_hashes: string[]; any_localhost: boolean };
 
 /**
- * Returns the client's metadata in the form that oidc-provider expects. Every client is confidential. Passes the
- * database time of the read to `onRead`.
+ * Returns the client's metadata in the form that oidc-provider expects. Every client is confidential. Calls `onRead`
+ * with the database time at which the client was read.
  */
 export async function findClientMetadata(
   db: Db,

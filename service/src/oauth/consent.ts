@@ -3,7 +3,7 @@ import type { InteractionResults, KoaContextWithOIDC } from 'oidc-provider';
 import type { Db } from '../db/pool.ts';
 import { copyGrant, findConsent, hasLapsed } from './grant-store.ts';
 
-/** Adds the requested scopes and claims to this browser's grant. Creates the grant if there is none. */
+/** Adds the requested scopes and the requested claims to this browser's grant. Creates the grant if there is none. */
 export async function grantConsent(
   provider: Provider,
   { grantId, prompt, params, session }: InstanceType<Provider['Interaction']>,

@@ -99,8 +99,8 @@ export async function revokeGrant(db: Db, id: string): Promise<void> {
 
 /**
  * Revokes the user's grants to one client, or to all clients if `clientId` is absent. Returns the ids of the revoked
- * grants. Repeats the update until it finds no grant, because an update does not see a copy of a grant that was
- * committed while the update waited for the original.
+ * grants. Repeats the update until it finds no grant: while an update waits for the lock on a grant, a copy of this
+ * grant may be committed, and the update does not see the copy.
  */
 export async function revokeUserGrants(db: Db, userId: string, clientId?: string): Promise<string[]> {
   const revoked: string[] = [];

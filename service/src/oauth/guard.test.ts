@@ -35,7 +35,7 @@ async function warmCache(token: string): Promise<void> {
     .toBe(false);
 }
 
-/** Measures how long the other node still accepts the token after `end` has returned, in milliseconds. */
+/** Measures for how many milliseconds the other node still accepts the token after `end` has returned. */
 async function measureRevocation(token: string, end: () => Promise<unknown>): Promise<number> {
   await warmCache(token);
   await end();
@@ -121,7 +121,7 @@ const WAITING_FOR_USERS = `select from pg_locks where relation = 'users'::regcla
 test('tokens whose request was running while the partner was disabled and enabled again are invalid', async () => {
   const { clientId, secret } = await makeClient(node.ctx, { clientId: 'in-flight' });
   const { refresh_token } = await issue(clientId);
-  // The token is near its end, so the refresh also issues a new refresh token.
+  // The refresh token expires soon, so using it also issues a new refresh token.
   await node.ctx.pool.query(
     `update oauth_artifacts set payload = payload || jsonb_build_object('iat', extract(epoch from now())::int - 2500000, 'exp', extract(epoch from now())::int + 1000)
      where kind = 'RefreshToken' and hash = sha256($1::bytea)`,

@@ -24,7 +24,7 @@ import { createRequestDatabase, type RequestDatabase } from './request-database.
 import { disconnectApps } from './revocation.ts';
 import { partnerTokenGrant } from './scopes.ts';
 
-/** The authorization server as the rest of the service uses it. */
+/** The part of the authorization server that the rest of the service uses. */
 export type OAuth = {
   /** The current oidc-provider instance; rotating the signing keys replaces it. */
   provider(): Provider;

@@ -13,8 +13,8 @@ export type VerifiedToken = {
   exp: number;
   expiresAtMs: number;
   /**
-   * What the token depends on. A notification such as `grant <id>` says that one of these was revoked or changed, and
-   * removes the tokens with this tag from the cache.
+   * What the token depends on. A notification such as `grant <id>` says that this grant was revoked or changed. The
+   * guard then removes all tokens with this tag from its cache.
    */
   tags: { token: string; grant: string | null; client: string; partner: string; user: string | null };
 };

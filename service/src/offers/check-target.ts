@@ -15,8 +15,8 @@ export type CheckParts = {
   /** Returns the address of the key that has a role on a chain, or null if the address is unknown. */
   addressOf(role: KeyRole, chain: string): Hex | null;
   /**
-   * Returns the addresses of the keys that sign our commits and refunds on a Solana cluster; empty if the addresses are
-   * unknown.
+   * Returns the addresses of the keys that sign our commit and refund transactions on a Solana cluster; empty if the
+   * addresses are unknown.
    */
   solanaOperatorsOf(chain: string): readonly string[];
   /** Called for likely mistakes that are not errors. */

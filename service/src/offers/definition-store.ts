@@ -44,7 +44,7 @@ export async function listOfferPartners(db: Db, offerId: string): Promise<NamedP
     .execute();
 }
 
-/** An asset as the database stores it. `transfers` says whether a transfer moves exactly the requested amount. */
+/** A stored asset. `transfers` says whether a transfer moves exactly the requested amount. */
 export type StoredAsset = Asset & Pick<OfferFile['assets'][string], 'transfers'>;
 
 export async function readAssets(db: Db, ids: readonly string[]): Promise<Map<string, StoredAsset>> {

@@ -23,7 +23,7 @@ const NAMED = /^(?:(commit|refund|quote|supplier)=)?(0x[0-9a-fA-F]{40})$/;
  * - the address in `named` (`[ROLE=]ADDRESS`)
  * - the address of the configured key
  * - except for `supplier`, the operator address that the nodes of this database have used. If the nodes have used
- *   several, throws if `named` is empty; otherwise the address is unknown.
+ *   several addresses, the search ends here: throws if `named` is empty, otherwise treats the address as unknown.
  * - in the sandbox, the address of the sandbox key
  *
  * Also works if no private key is configured.

@@ -10,8 +10,8 @@ export type SharedAssets = 'keep' | 'change';
 type ChangedAssets = { changes: Change[]; known: ReadonlyMap<string, StoredAsset>; refusals: string[] };
 
 /**
- * Writes the file's new and changed assets, except for refused changes. Returns all changes and refusals. `known`
- * describes the assets that the file refers to, as if no change had been refused.
+ * Writes the file's new and changed assets, except for refused changes. Returns all changes, even refused ones, and the
+ * refusals. In the result, `known` describes the assets that the file refers to, as if no change had been refused.
  */
 export async function changeAssets(
   tx: Db,

@@ -4,8 +4,8 @@ import { findByNonce, insertMined, type MinedCall, markDisplaced } from './store
 import type { TransactionKind } from './transaction.ts';
 
 /**
- * Records a final transaction that was signed with our key but is missing from this database. Takes the key's lease
- * from its holder, so that the holder cannot send a transaction that it has already signed.
+ * Records a transaction that was signed with our key and is final on the chain, but is missing from this database.
+ * Takes the key's lease from its holder, so that the holder cannot send a transaction that it has already signed.
  *
  * If we have an open transaction with the same nonce, our transaction can no longer be mined: marks our transaction as
  * displaced and returns it. Otherwise returns null. Throws if this database says that another transaction with this

@@ -17,8 +17,8 @@ export function adoptReceipt(
 }
 
 /**
- * Records a Solana transaction that paid a refund by hand. The transaction created no receipt, so the recorded receipt
- * counts as closed.
+ * Records a Solana transaction with which somebody paid a refund by hand. It created no receipt account, so its
+ * `receipt` is recorded as already closed.
  */
 export function adoptPaidRefund(
   tx: Db,

@@ -16,10 +16,11 @@ const HISTORY_BLOCKS = '0x5';
 const HISTORY_PERCENTILES = [50];
 
 /**
- * Reads the base fee of the next block and the usual tip. The tip is the median tip in the latest blocks or the tip
+ * Reads the usual tip and the base fee of the next block. The tip is the median tip in the latest blocks or the tip
  * that the node suggests, whichever is higher.
  */
 export async function readFeeMarket({ rpc, name }: EvmChain): Promise<FeeMarket> {
+  // Failed calls give null: some nodes support only one of `eth_feeHistory` and `eth_maxPriorityFeePerGas`, or neither.
   const [block, history, suggestion] = (
     await rpc.batch([
       { method: 'eth_getBlockByNumber', params: ['latest', false] },
@@ -36,8 +37,7 @@ export async function readFeeMarket({ rpc, name }: EvmChain): Promise<FeeMarket>
   const next = baseFees?.at(-1);
   const baseFee = max(hexToBigInt(baseFeePerGas), isHex(next) ? hexToBigInt(next) : 0n);
   const rewards = (reward ?? []).flatMap(([median]) => (isHex(median) ? [hexToBigInt(median)] : []));
-  // Some nodes support only one of `eth_feeHistory` and `eth_maxPriorityFeePerGas`, or neither. Rewards of 0 come from
-  // empty blocks and are ignored.
+  // Rewards of 0 come from empty blocks and are ignored.
   const paid = rewards.filter((each) => each > 0n).sort((a, b) => (a < b ? -1 : 1));
   const suggested = isHex(suggestion) ? hexToBigInt(suggestion) : DEFAULT_PRIORITY_FEE;
   return { baseFee, tip: max(suggested, paid[Math.floor(paid.length / 2)] ?? 0n) };
@@ -72,9 +72,9 @@ export function isOutbid(
 }
 
 /**
- * Returns fees for a replacement, or null if they would exceed a cap. Some nodes accept a replacement only if both fees
- * rise by an eighth. So a tip that is already at its cap may exceed the cap by an eighth; otherwise, the transaction
- * could not be replaced.
+ * Returns fees for a replacement, or null if they would exceed a cap. Some nodes accept a replacement only if both the
+ * maximum fee and the tip rise by an eighth. So a tip that is already at its cap may exceed the cap by an eighth;
+ * otherwise, the transaction could not be replaced.
  */
 export function raiseFees(previous: Fees, proposed: Fees, caps: FeeCaps): Fees | null {
   const raise = (fee: bigint) => fee + fee / 8n + 1n;

@@ -41,7 +41,7 @@ export type OutcomeHandlers = {
 };
 
 export type FollowState = {
-  /** The head when settled transactions were last checked. They are checked again only when the head changes. */
+  /** The head at the last check of settled transactions. They are checked again only when the head changes. */
   head: CheckedHead | null;
   confirming: Confirming;
   nonces: NonceSuspicion;
@@ -63,13 +63,13 @@ export type FollowTimings = ResendTimings & {
 };
 
 /**
- * The head of the chain, and the numbers of the newest blocks that count as confirmed, final and released
- * (see `Finality`).
+ * The head of the chain, and three block numbers: up to which block the chain counts as confirmed, as final and as
+ * released (see `Finality`).
  */
 export type CheckedHead = Block & Finality;
 
 /**
- * The number of newest blocks in which settled transactions are watched for reorganizations, even if the blocks are
+ * Settled transactions in this many of the newest blocks are watched for reorganizations, even if the blocks are
  * final.
  */
 const WATCHED_BLOCKS = 256n;

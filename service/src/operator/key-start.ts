@@ -8,8 +8,8 @@ import type { SolanaAccount } from './solana-account.ts';
 /** The number of blocks after which a signed transaction has certainly expired. */
 const EXPIRY_BLOCKS = 300n;
 /**
- * How many blocks a key can be idle and still sign again without waiting. This limit is safe, because any other key,
- * even a key that is missing from this database, has to wait for more blocks than this before it signs in the same
+ * For how many blocks a key can be idle and still sign again without waiting. This limit is safe, because any other
+ * key, even a key that is missing from this database, has to wait for more blocks than this before it signs in the same
  * role.
  */
 const GRACE_BLOCKS = 150n;
@@ -40,11 +40,11 @@ export async function keepKeyAlive(
  * second payment by the same key. So a key that takes over a role must wait until its predecessor's transactions have
  * expired, even if it had the role before.
  *
- * Other keys without lamports do not count, because they cannot have sent anything. Keys in different roles may sign at
- * the same time, because a commit and a refund are different payments.
+ * Another key counts only if it has lamports, because without them it cannot have sent anything. Keys in different
+ * roles may sign at the same time, because a commit and a refund are different payments.
  *
- * The first call records the wait for all funds and for all roles that the key takes over. So `listSigners` must return
- * the keys of all funds, not only those of the fund that is settled first.
+ * The first call records how long the key must wait, for all funds and in all roles that the key takes over. So
+ * `listSigners` must return the keys of all funds, not only those of the fund that is settled first.
  */
 export async function assertKeyStarted(
   { db, chain, key, roles }: SolanaAccount,

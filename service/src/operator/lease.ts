@@ -2,14 +2,17 @@ import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
 import { expireLease, isLeaseHeld, recordGoodRound, upsertLease } from './lease-store.ts';
 
-/** A node's exclusive right to send new transactions with one key on one chain. Only EVM chains use the nonces. */
+/**
+ * A node's exclusive right to send new transactions with one key on one chain. Only EVM chains use `nextNonce` and
+ * `seenNonce`.
+ */
 export type Lease = KeyId & {
   node: number;
   /** Increases whenever the lease changes hands. */
   epoch: bigint;
   /** The next nonce to use; null before the first use of the key. */
   nextNonce: bigint | null;
-  /** The highest transaction count above our next nonce that an RPC node has reported; null if none has. */
+  /** The highest transaction count that an RPC node has reported; null if no such count was above our next nonce. */
   seenNonce: bigint | null;
 };
 

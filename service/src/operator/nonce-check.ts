@@ -17,11 +17,11 @@ export type NonceSuspicion = { since: number | null };
  * operator must act. One case is tolerated: the count is at most our next nonce, and foreign transactions have taken
  * only the nonces of our empty transactions.
  *
- * Also fills gaps. There is a gap if we have used higher nonces, but have no live transaction at the chain's next
- * nonce. Such a gap appears if a reorganization removes a foreign transaction. Our later transactions can be mined only
- * once the gap is closed: by an empty transaction of ours, or because the foreign transaction is mined again. If the
- * foreign transaction had displaced a transaction of ours that was not empty, throws `Blocked` instead of filling the
- * gap.
+ * Also fills gaps. There is a gap if we have no live transaction at the chain's next nonce, but have used higher nonces
+ * than that. Such a gap appears if a reorganization removes a foreign transaction. Our later transactions can be mined
+ * only once the gap is closed: by an empty transaction of ours, or because the foreign transaction is mined again. If
+ * the foreign transaction had displaced a transaction of ours that was not empty, throws `Blocked` instead of filling
+ * the gap.
  */
 export async function checkNonces(
   account: OperatorAccount,

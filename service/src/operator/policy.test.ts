@@ -137,7 +137,7 @@ describe('the signer', () => {
     const rules = rulesOf(limitedTo({ dailyAmounts: new Map([[OTHER, 5n]]) }));
     const other = localSigner(Buffer.alloc(32, 8));
     await withPolicy(key, rules).signTransaction(transaction({}));
-    // Two keys can use the same nonce in separate transactions. Both can be mined, so both count.
+    // Two keys can use the same nonce in separate transactions. Both transactions can be mined, so both count.
     await expect(withPolicy(other, rules).signTransaction(transaction({}))).rejects.toThrow(`10 of ${OTHER}`);
     const fees = rulesOf(limitedTo({ dailyFee: 300_000n }));
     await withPolicy(key, fees).signTransaction(transaction({}));

@@ -130,8 +130,8 @@ function assertMay(
 }
 
 /**
- * Reserves the cost of a transaction within the daily limits. Of several transactions with the same nonce, at most one
- * is mined. So a replacement reserves only the extra cost over the transaction that it replaces.
+ * Reserves a transaction's cost within the daily limits. Of several transactions with the same nonce, at most one is
+ * mined. So a replacement reserves only the extra cost over the transaction that it replaces.
  */
 function reserve(
   address: Hex,

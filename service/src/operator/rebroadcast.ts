@@ -38,7 +38,7 @@ export type PrerequisiteState = 'met' | 'unknown' | 'gone';
 
 /**
  * Sends an unmined transaction again, and raises its fees if it stays unmined.
- * - Raises only the fees of the transaction with the lowest nonce, since the others cannot be mined before it. An
+ * - Raises the fees only of the transaction with the lowest nonce, because the others cannot be mined before it. But an
  *   operator can request higher fees for any transaction.
  * - Replaces the transaction with an empty transfer if its prerequisite is gone, or if `mayResign` forbids signing it
  *   again with higher fees. The nonce must be used in any case.

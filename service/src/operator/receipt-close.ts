@@ -45,7 +45,10 @@ export async function closeReceipts(parts: CloseParts, days: number): Promise<Cl
   }
 }
 
-/** Returns how many receipts `closeReceipts` would close and keep now. Signs nothing and needs no private key. */
+/**
+ * Returns how many receipts `closeReceipts` would close now, and how many it would keep. Signs nothing and needs no
+ * private key.
+ */
 export async function planClosing(
   { db, chain, address }: Omit<CloseParts, 'signer'> & { address: string },
   days: number,

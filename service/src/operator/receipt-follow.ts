@@ -18,11 +18,11 @@ export type ReceiptVerdict = 'landed' | 'expired' | 'open';
 
 /** Callbacks through which the code that requested a transaction learns its outcome. */
 export type ReceiptHandlers = {
-  /** Runs in the database transaction that records that the transaction succeeded. */
+  /** Runs in the database transaction that records the success of `transaction`. */
   settle(tx: Db, transaction: ReceiptTransaction): Promise<void>;
-  /** Runs in the database transaction that records that no attempt landed and none can land any more. */
+  /** Runs in the database transaction that records the verdict `expired`. */
   release(tx: Db, transaction: ReceiptTransaction): Promise<void>;
-  /** Signs another attempt, unless the participation may no longer be settled. */
+  /** Signs another attempt if the participation may still be settled. */
   renew(lease: Lease, transaction: ReceiptTransaction): Promise<void>;
   /**
    * Returns whether the verdict is reliable enough to be recorded. `judge` determines the verdict again from another

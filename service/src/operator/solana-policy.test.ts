@@ -56,7 +56,7 @@ async function open(policy: SignerPolicy, roles: readonly SendingRole[] = SENDIN
   const signer = roles.map((role) => signerOf(role, CLUSTER)).find((each) => each !== null);
   if (signer == null) throw new Error('no key');
   const { address } = signer;
-  /** Signs without the check that callers normally pass, as a caller that lies about its plan would. */
+  /** Signs with an `assertAllowed` that never throws, as a caller that lies about its plan would. */
   const sign = (...instructions: Instruction[]) => {
     const message = { feePayer: keyOf(address), blockhash: randomBytes(32), instructions };
     return signer.signTransaction(encodeMessage(message), () => undefined);

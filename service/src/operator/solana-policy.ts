@@ -45,8 +45,8 @@ type Message = {
 };
 
 /**
- * Throws `SigningRefused` if the message does anything that settlement does not do. Settlement creates receipts and
- * funds, closes receipts, and transfers tokens with a fund as the authority. These rules apply to a transfer:
+ * Throws `SigningRefused` if the message does anything that settlement does not do. Settlement creates funds and
+ * receipts, closes receipts, and transfers tokens with a fund as the authority. These rules apply to a transfer:
  * - It must create its own receipt, and must belong to one of the key's roles.
  * - The policy file, which cannot be changed through the database, must list the fund and the vault.
  * - A commit must pay into the vault. A refund must pay from the vault to a wallet's associated token account.

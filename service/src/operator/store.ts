@@ -48,7 +48,7 @@ export type MinedCall = {
   blockHash: Hex;
 };
 
-/** Stores a final transaction that was found on the chain. Stores no attempts, because they are unknown. */
+/** Stores a transaction that was found on the chain and is final. Stores no attempts, because they are unknown. */
 export async function insertMined(tx: Db, found: MinedCall): Promise<void> {
   const { id, chain, from, nonce, kind, to, data, gas, hash, blockNumber, blockHash } = found;
   await tx
@@ -236,7 +236,7 @@ export async function listWatched(db: Db, { chain, address }: KeyId): Promise<Wa
 }
 
 /**
- * Marks transactions that were settled below block `blockNumber` as final, so that they are no longer
+ * Marks as final all transactions that were settled below block `blockNumber`, so that they are no longer
  * watched.
  */
 export async function finalizeBelow(db: Db, { chain, address }: KeyId, blockNumber: bigint): Promise<void> {

@@ -30,9 +30,9 @@ export function createBacklog(): Backlog {
 
 /**
  * Finds finalized transactions in which `signer` moved tokens with a fund as the authority, and records those that this
- * service did not send. Such a transaction blocks the participation that its memo names until an operator adopts the
- * transaction. Also records transactions that cannot be read or parsed. Each call checks at most `MAX_READS`
- * transactions, oldest first. Returns true once `backlog` is empty.
+ * service did not send. Until an operator adopts such a transaction, it blocks the participation that its memo names.
+ * Also records transactions that cannot be read or parsed. Each call checks at most `MAX_READS` transactions, oldest
+ * first. Returns true once `backlog` is empty.
  *
  * This check can miss transactions. It is only an additional safeguard: the receipts prevent a second payment.
  */

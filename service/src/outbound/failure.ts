@@ -25,7 +25,7 @@ type FailureOptions = {
 export class UpstreamFailure extends Error {
   readonly kind: UpstreamFailureKind;
   readonly retryAfterSeconds: number;
-  /** Whether the upstream itself asked for no calls during `retryAfterSeconds`. */
+  /** Whether the upstream itself asked us not to call it for `retryAfterSeconds`. */
   readonly asksToWait: boolean;
   /** Whether the deadline passed, in which case the upstream may still be working on the request. */
   readonly timedOut: boolean;

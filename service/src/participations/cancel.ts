@@ -32,7 +32,7 @@ export async function cancelParticipation(ctx: Parts, id: string): Promise<Parti
 }
 
 /**
- * Makes settlement check a waiting participation immediately. If the participation's refund has failed, requests the
+ * Tells settlement to check a waiting participation immediately. If the participation's refund has failed, requests the
  * refund again.
  */
 export async function retryParticipation(

@@ -112,7 +112,7 @@ describe('prepared participations', () => {
     expect(codes).toEqual([...Array(5).fill('prepared'), ...Array(3).fill('too_many_prepared')]);
     const refused = answers.find(({ status }) => status !== 200);
     expect(refused?.status).toBe(409);
-    // Repeating the same request returns the same participation.
+    // Repeating a successful request returns the same participation.
     const first = answers.findIndex(({ status }) => status === 200);
     expect(await invest(first % 4, BigInt(10 + first), hashes[first])).toEqual(answers[first]);
     sale.resumeMining();

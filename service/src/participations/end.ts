@@ -12,8 +12,8 @@ type Parts = Pick<Context, 'clock' | 'random'>;
  * nothing more is sent for them, and settlement marks them as failed later.
  *
  * The chains differ because a database restored from a backup may lack an on-chain commit that was already sent. On
- * Solana, such a commit may still land, and only settlement can tell when it no longer can. On EVM chains, the
- * operator's nonce reveals the commit, and reconciliation records it in the failed row.
+ * Solana, such a commit may still land, and only settlement can tell when the commit can no longer land. On EVM chains,
+ * the operator's nonce reveals the commit, and reconciliation records it in the failed row.
  */
 export async function endParticipations(
   parts: Parts,

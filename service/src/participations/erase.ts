@@ -2,8 +2,8 @@ import type { Db } from '../db/pool.ts';
 import { hasParticipations } from './store.ts';
 
 /**
- * Lists which data about participations is kept, for the erasure report. Participations are business records and are
- * never erased.
+ * Erases nothing: participations are business records. Only lists, for the erasure report, which data about them is
+ * kept.
  */
 export async function eraseUser(tx: Db, userId: string): Promise<{ kept: string[] }> {
   if (!(await hasParticipations(tx, userId))) return { kept: [] };

@@ -12,8 +12,8 @@ import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from '.
 import type { AvailableFunds, RequiredFunds } from './funds.ts';
 
 /**
- * Judges an approval by the event in its receipt, never by the calldata, because permits, multicalls and contract
- * wallets approve without calling `approve`.
+ * Returns a reader that judges an approval by the event in its receipt, never by the calldata, because permits,
+ * multicalls and contract wallets approve without calling `approve`.
  */
 export function evmApprovalReader(chain: EvmChain): ApprovalReader {
   return {

@@ -17,7 +17,7 @@ import { wakeAllSettlement } from './wake.ts';
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Freezes these wallets' participations because of sanctions, except for failed and refunded ones. A frozen
+ * Freezes these wallets' participations, except failed and refunded ones, because of sanctions. A frozen
  * participation keeps its status, but no commit or refund is sent for it until an operator decides. Returns the rows
  * that were not frozen before.
  */

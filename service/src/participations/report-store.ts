@@ -87,7 +87,7 @@ export async function countReports(db: Db, { partnerId, offerId, status }: Repor
 
 /**
  * `count`: how many participations can be refunded now. `blocked`: how many are frozen or belong to a user on hold, and
- * can be refunded only after their release. `held`: the ids of the blocked participations that are not frozen yet.
+ * cannot be refunded until that ends. `held`: the ids of the blocked participations that are not frozen yet.
  */
 export type RefundableCounts = { count: number; blocked: number; held: string[] };
 

@@ -285,7 +285,7 @@ describe('the order of checks', () => {
     expect((await postWith({ amount: '999999' })).errors).toHaveProperty('amount');
   });
 
-  /** Returns an offer file for the same fund, with one option. */
+  /** Returns an offer file for the fund of `sale`, with one option. */
   const fileWith = (slug: string, requirements: object[]) => {
     const [contract] = saleFile().contracts;
     const funding_tokens = [{ asset: 'usd-coin', address: sale.usdc }];

@@ -9,9 +9,9 @@ import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from '.
 import type { AvailableFunds, RequiredFunds } from './funds.ts';
 
 /**
- * Judges an approval by two things: the instructions that its transaction executed, and the current state of the token
- * account. The second check is needed because the same transaction may also have revoked the approval. Reads everything
- * at the commitment level `confirmed`.
+ * Returns a reader that judges an approval by two things: the instructions that its transaction executed, and the
+ * current state of the token account. The second check is needed because the same transaction may also have revoked the
+ * approval. The reader reads everything at the commitment level `confirmed`.
  */
 export function solanaApprovalReader(chain: SolanaChain): ApprovalReader {
   return {

@@ -180,7 +180,7 @@ export async function listOfWallet(
   return rows.map(({ id }) => id);
 }
 
-/** Makes settlement check the participation in the next round. */
+/** Tells settlement to check the participation in the next round. */
 export async function resetCheck(tx: Db, id: string): Promise<void> {
   await sql`update participations set check_at = now() where id = ${id}`.execute(tx);
 }
@@ -231,7 +231,7 @@ export async function listHeldIds(tx: Db, userId: string): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Unfreezes a row and makes settlement check the row in the next round. */
+/** Unfreezes a row and tells settlement to check the row in the next round. */
 export async function unfreezeRow(tx: Db, id: string, clock: Clock): Promise<void> {
   await sql`update participations set frozen_reason = null, check_at = now(), resumed_at = ${lifetimeNow(clock)}
     where id = ${id}`.execute(tx);

@@ -17,7 +17,7 @@ export async function hasOpenParticipation(
 }
 
 /**
- * Marks these users' `prepared` participations that pay from this wallet as failed, because another user has proven
+ * Marks as failed these users' `prepared` participations that pay from this wallet, because another user has proven
  * ownership of the wallet. A failed participation releases its approval, so that the wallet's new owner can use that
  * approval. On Solana, settlement changes the status later, once no commit for these participations can succeed.
  */

@@ -15,8 +15,8 @@ export async function insertCountryChange(
 export type OpenChange = { user_id: string; email: string; changed_at: string; sealed_facts: Buffer };
 
 /**
- * Lists the flagged country changes that no operator has approved, oldest first. A change is flagged if an offer or the
- * blocked countries reject the old place but not the new one.
+ * Lists the flagged country changes that no operator has approved, oldest first. A change is flagged if the country
+ * policy or an offer rejects the old place but not the new one.
  */
 export async function listOpenChanges(db: Db): Promise<OpenChange[]> {
   const { rows } = await sql<OpenChange>`

@@ -141,7 +141,7 @@ function retentionEnd({ clock }: Parts): string {
 function listErased(keepUntil: string | null): string[] {
   return [
     'email address, password, passkeys, second factor and sessions',
-    'connections to partner apps, and wallets that were never used to invest or put on an allow-list',
+    'connections to partner apps, and wallets that were neither used to invest nor put on an allow-list',
     'open signing links',
     keepUntil === null
       ? 'personal data'

@@ -71,7 +71,7 @@ export async function readOwnData(ctx: Context, userId: string): Promise<Persona
 
 /**
  * Hashes that identify a person: `current` is from the new data, and `former` from the previously stored data.
- * Approvals from version 0.1 do not record a person and count as approvals of `former`.
+ * Approvals from version 0.1 do not record a person, so they count as approvals of `former`.
  */
 export type Persons = { current: string; former: string };
 

@@ -7,7 +7,7 @@ import type { PersonalData, PiiFacts } from './personal-data.ts';
  */
 export type SealedPii = { sealed: Buffer; sealed_facts: Buffer };
 
-/** Seals personal data and the facts derived from it for one user. */
+/** Seals one user's personal data and the facts derived from it. */
 export function sealPii(sealing: Sealing, userId: string, data: PersonalData, facts: PiiFacts): SealedPii {
   return {
     sealed: sealing.seal('pii', Buffer.from(JSON.stringify(data)), userId),

@@ -4,7 +4,7 @@ import { foldKey, foldText } from './fold.ts';
 /** The United States with its territories, as tax rules and Regulation S define it. */
 export const UNITED_STATES: ReadonlySet<string> = new Set(['US', 'PR', 'GU', 'VI', 'AS', 'MP', 'UM']);
 
-/** Names of the United States and its territories that also count inside a longer text (`New York, USA`). */
+/** Names of the United States and its territories. These names also count inside a longer text (`New York, USA`). */
 const PHRASES = [
   'United States',
   'USA',

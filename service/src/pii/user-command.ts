@@ -25,8 +25,8 @@ export const USER_HELP: CommandHelp = {
   description: 'Shows users, erases them or puts them on hold, and helps them to regain access.',
   commands: {
     erase:
-      'Closes the account immediately. Records that the law requires are kept, unreadable, until their retention period ends; everything else is deleted. Lists what was erased, what is kept and why, and what to request from external providers.',
-    hold: 'Stops everything except signing in and reading. Commits and refunds wait, and the account cannot be erased. Only operators see the reason.',
+      'Closes the account immediately. Keeps the records that the law requires, unreadable, until their retention period ends, and deletes everything else. Lists what was erased, what is kept and why, and what to request from external providers.',
+    hold: 'Stops everything except signing in and reading: commits and refunds wait, and the account cannot be erased. Only operators see the reason.',
     release: 'Ends a hold.',
     show: 'Prints the user and whether the account is on hold, with the reason.',
     'reset-second-factor':
@@ -34,7 +34,7 @@ export const USER_HELP: CommandHelp = {
     explain:
       'Prints every check that decides whether the user can invest in an offer, with the result that the app shows and what the user can do next. OFFER is the slug or id of the offer.',
     'country-changes': 'Lists users who moved from a rejected to an accepted country.',
-    'approve-country': 'Accepts the new country of such a user.',
+    'approve-country': 'Accepts the new country of a user whom country-changes lists.',
   },
   options: { '--reason TEXT': 'Reason, recorded for operators' },
   examples: {

@@ -29,7 +29,7 @@ export type Report = { facts: UserFacts | null; options: ReportedOption[] } | nu
  * Loading the offers here would need a second connection inside the transaction, which could exhaust the pool.
  */
 export async function reportStatuses(ctx: Context, tx: Db, ...userIds: readonly string[]): Promise<void> {
-  // Report the users in a fixed order, so that two transactions about the same users do not deadlock.
+  // Reports on the users in a fixed order, so that two transactions about the same users do not deadlock.
   for (const userId of [...new Set(userIds)].sort()) await reportUser(ctx, tx, userId);
 }
 
@@ -77,8 +77,8 @@ async function reportChanges(
   const now = ctx.clock.now();
   const rows: ReportedStatuses[] = [];
   const events: NewEvent[] = [];
-  // Skips requirement types that this node does not know. During an upgrade, nodes that run the newer release report on
-  // these types.
+  // Skips requirement types that this node does not know. During an upgrade, these types are reported by the nodes that
+  // run the newer release.
   for (const { partnerId, offer, option } of options)
     for (const requirement of option.requirements.filter(isKnownType)) {
       const current = partsOf(requirementStatus(requirement, option, facts, now));

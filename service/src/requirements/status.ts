@@ -19,7 +19,7 @@ export type UserFacts = {
   documents: Partial<Record<string, DocumentFacts>>;
   /** Protocols of the bound wallets, by option. */
   wallets: Partial<Record<string, readonly string[]>>;
-  /** Every version of a document that the user has acknowledged, by option. */
+  /** The document versions that the user has acknowledged, by option. */
   acknowledgements: Partial<Record<string, readonly AcknowledgedText[]>>;
 };
 

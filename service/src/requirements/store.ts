@@ -39,8 +39,8 @@ const FACTS_TABLES = `users u left join identity_applicants a on a.user_id = u.i
       left join pii p on p.user_id = u.id and p.restricted_until is null`;
 
 /**
- * Returns the statement that reads all facts about a user in one round trip. It reads only the wallets and
- * acknowledgements of the options in parameter $2. The statement is hand-written for speed, because clients poll the
+ * Returns the statement that reads all facts about a user in one round trip. Of the wallets and acknowledgements, it
+ * reads only those for the options in parameter $2. The statement is hand-written for speed, because clients poll the
  * statuses. `user` is the parameter or column that contains the user's id.
  */
 export const factsText = (user: string) => `select ${USER_COLUMNS},
@@ -107,8 +107,8 @@ export async function readFactsRowsIn(
 }
 
 /**
- * Locks the users' rows in `identity_applicants` until the transaction ends. Updates from the identity provider wait,
- * because they lock the same rows.
+ * Locks the users' rows in `identity_applicants` until the transaction ends. Until then, updates from the identity
+ * provider wait, because they lock the same rows.
  */
 export function applicantsLock(userIds: readonly string[]): Step<void> {
   const text = 'select from identity_applicants where user_id = any($1::uuid[]) order by user_id for share';

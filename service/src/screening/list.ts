@@ -30,7 +30,7 @@ export async function openSanctions(
   const gauges = createGauges(parts);
   if (file === null) return withoutList();
   const listeners: (() => void)[] = [];
-  // Reads the version before the file, so that a change during the read is noticed.
+  // Reads the file's version before it reads the file, so that a change during the read is noticed.
   let version = await versionOf(file);
   let reloadedAt = performance.now();
   let list = await openFirst(parts, file, gauges.stale);

@@ -74,7 +74,7 @@ export function createAlertGauges(registry: Registry): AlertGauges {
 
 export function createAlerts(gauges: AlertGauges, log: Log, key: KeyId): Alerts {
   const { chain } = key;
-  // `messages` are the messages since the last report, by their `topicOf`.
+  // `messages`: the messages since the last report, keyed by topic (see `topicOf`).
   const raised = new Map<BlockedReason, { messages: Map<string, string>; until: number }>();
   let logged = new Map<BlockedReason, LoggedMessages>();
   return {

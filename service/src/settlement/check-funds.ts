@@ -71,8 +71,8 @@ type Payment = Pick<SettlementRow, 'user' | 'token' | 'fund' | 'amount'>;
 type Source = 'allowance' | 'balance';
 
 /**
- * Adds up what commits in progress will take. A wallet pays all its commits from one balance per token, but has an
- * allowance for each fund.
+ * Adds up the amounts that commits in progress will take. A wallet pays all its commits from one balance per token, but
+ * has an allowance for each fund.
  */
 async function readReserved({ ctx, driver }: SettlementWorker, rows: readonly SettlementRow[]) {
   const sums = new Map<string, bigint>();

@@ -6,7 +6,7 @@ import { postponeRows } from './store.ts';
 const UNDONE_COMMIT_DELAY_SECONDS = 15;
 
 /**
- * Postpones the rows whose commit a reorganization has undone, and returns the others. Checks only commits sent with
+ * Postpones the rows whose commit was undone by a reorganization, and returns the others. Checks only commits sent with
  * other keys, because the workers of those keys may not have noticed the reorganization yet. The commits sent with this
  * worker's own key were already checked in this round.
  */

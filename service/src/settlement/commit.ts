@@ -37,8 +37,8 @@ export async function commitNext(worker: SettlementWorker): Promise<number> {
 }
 
 /**
- * Sets rows that have been pending for too long to `failed`, because the user may no longer want them. Returns how many
- * rows it changed. A row that may have been committed stays pending for now, but is no longer sent.
+ * Sets rows to `failed` if they have been pending for too long, because the user may no longer want them. Returns how
+ * many rows it changed. A row that may have been committed stays pending for now, but is no longer sent.
  */
 async function expirePending(worker: SettlementWorker, limits: ExpiryLimits): Promise<number> {
   const { ctx, driver } = worker;

@@ -91,7 +91,7 @@ export function registerSettlementGauges(
     registry,
     {
       name: 'causeway_operator_value_spent',
-      help: 'Total amount of a token, in its smallest unit, in commits or refunds (see role) that an operator key has signed in the last 24 hours.',
+      help: 'Total amount of the commits or refunds (see role) that an operator key has signed in the last 24 hours, in the smallest unit of the token.',
       labels: ['chain', 'address', 'role', 'token'],
     },
     async () =>

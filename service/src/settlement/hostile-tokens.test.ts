@@ -22,10 +22,7 @@ const write = (functionName: 'mint' | 'treat', args: readonly [Hex, bigint]) =>
     ...{ address: token, abi: hostileToken.abi, functionName, args, gas: 200_000n },
   } as never);
 
-/**
- * Makes a token the offer's funding token. Writes directly to the database, because `offer apply` would reject the
- * token.
- */
+/** Sets the offer's funding token. Writes directly to the database, because `offer apply` would reject the token. */
 async function fundBy(address: Hex): Promise<void> {
   token = address;
   const tokens = 'update offer_funding_tokens set address = $1 where asset_id = $2';

@@ -17,7 +17,7 @@ const PRICE = 2n * UNIT;
 
 const sale = useSale();
 
-/** Creates users, each with a wallet that holds the price and has approved the fund to spend it. */
+/** Creates users, each with a wallet that holds `PRICE` and has approved the fund to spend it. */
 async function makeBuyers() {
   const { chain, usdc, fund, app } = sale;
   const transport = custom(chain.chain);

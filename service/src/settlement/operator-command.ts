@@ -53,7 +53,7 @@ export const OPERATOR_HELP: CommandHelp = {
   options: {
     '--from-block N': 'The first block to compare. Default: shortly before the last known transaction.',
     '--nonce N': 'The nonce of the transaction to replace. Default: the oldest unmined transaction.',
-    '--address ADDRESS': 'The key whose transaction to replace, if several keys have unmined transactions.',
+    '--address ADDRESS': 'The sender of the transaction to replace, if several keys have unmined ones.',
     '--dry-run': 'Only print the plan.',
     '--report':
       'Print a report instead of a plan. By default, the report starts shortly before our first transaction.',
@@ -68,7 +68,7 @@ export const OPERATOR_HELP: CommandHelp = {
     'operator status': 'Check the balance and the nonces',
     'operator reconcile ethereum_mainnet --dry-run': 'Compare the funds with the database',
     'operator bump ethereum_mainnet --dry-run':
-      'Show the fees that replacing the oldest transaction would cost',
+      'Show the fees that it would cost to replace the oldest transaction',
     'operator cancel ethereum_mainnet --nonce 42': 'Replace a transaction with an empty transfer',
     'operator reconcile --report --write report.json': 'Compare all chains with the database',
     'operator rotate ethereum_mainnet --to 0x70997970c51812dc3a010c7d01b50e0d17dc79c8': 'Prepare a new key',

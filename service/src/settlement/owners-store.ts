@@ -4,7 +4,7 @@ import type { Db } from '../db/pool.ts';
 const columnOf = (kind: 'commit' | 'remit') => (kind === 'commit' ? sql`commit_id` : sql`remit_id`);
 
 /**
- * Lists the users whose participations an operator transaction settles. Takes no lock, because the user of a
+ * Lists the users of the participations that an operator transaction settles. Takes no lock, because the user of a
  * participation never changes.
  */
 export async function listUsersOf(

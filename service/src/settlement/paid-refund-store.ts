@@ -39,8 +39,8 @@ export async function lockPaidRow(tx: Db, id: string): Promise<PaidRow | null> {
 }
 
 /**
- * Returns for how many refunds of this amount to the same wallet the transaction is already recorded, and whether the
- * service itself sent the transaction.
+ * Returns how many refunds of this amount to the same wallet are already recorded as paid by the transaction, and
+ * whether the service itself sent the transaction.
  */
 export async function countRecorded(
   tx: Db,

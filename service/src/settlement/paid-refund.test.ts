@@ -44,7 +44,7 @@ async function buy(buyer: SolanaKey): Promise<string> {
   return id;
 }
 
-/** Moves money from the vault to the buyer with the standby key, as a person would by hand. */
+/** Uses the standby key to move money from the vault to the buyer, as a person would by hand. */
 function payByHand(buyer: SolanaKey, amounts: readonly bigint[], text: string): string {
   const transfer = { source: VAULT, mint: MINT, destination: associatedAccount(buyer.address, MINT) };
   const moves = amounts.map((amount) =>

@@ -21,9 +21,9 @@ const TRANSFER_CHECKED = 12;
 const REFUNDABLE = ['completed', 'remit_submitted', 'remit_failed'] as const;
 
 /**
- * Records that a transaction which this service did not send has paid a participation's refund, so that the service does
- * not pay it again. Throws unless the transaction is finalized and has moved exactly the participation's amount from its
- * vault to its wallet. If the chain has several providers, two of them must show this.
+ * Records that a foreign transaction (one that this service did not send) has paid a participation's refund, so that
+ * the service does not pay it again. Throws unless the transaction is finalized and has moved exactly the
+ * participation's amount from its vault to its wallet. If the chain has several providers, two of them must show this.
  */
 export async function recordPaidRefund(
   parts: Parts,
@@ -59,7 +59,7 @@ export async function recordPaidRefund(
   });
 }
 
-/** Returns how many transfers of the refund's amount from the vault to the wallet the finalized transaction has made. */
+/** Counts the transfers in the finalized transaction that move the refund's amount from the vault to the wallet. */
 async function countPayments(chain: SolanaChain, signature: string, row: SettlementRow): Promise<number> {
   const found = await readTransaction(chain, signature).catch((error: unknown) => {
     if (error instanceof MalformedTransaction) return null;

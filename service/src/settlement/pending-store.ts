@@ -14,8 +14,8 @@ import {
 export type ExpiryLimits = { clock: Clock; defaultHours: number };
 
 /**
- * Returns the cutoff time: a row that was prepared or resumed before this time has expired. `hours` is the limit that
- * the row's offer sets, or null for the default.
+ * Returns the cutoff time: a row that was last prepared or resumed before this time has expired. `hours` is the limit
+ * that the row's offer sets, or null for the default.
  */
 const expiryOf = ({ clock, defaultHours }: ExpiryLimits, hours: RawBuilder<unknown>) =>
   sql`${lifetimeNow(clock)} - make_interval(hours => coalesce(${hours}, ${defaultHours}::int))`;

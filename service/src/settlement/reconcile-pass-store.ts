@@ -87,7 +87,7 @@ export async function acceptDifferences(db: Db, offerId: string): Promise<void> 
     where ${offerId} = any(offer_ids) and accepted_at is null`.execute(db);
 }
 
-/** Returns the contracts that open transactions call. */
+/** Returns the contracts that are called by open transactions. */
 export async function listOpenTargets(db: Db, chain: string): Promise<Set<string>> {
   const rows = await db
     .selectFrom('operator_transactions')

@@ -35,7 +35,7 @@ function pass(seconds = 0): Promise<void> {
 const pauses = () => listPauses(sale.app.ctx.db);
 const differences = () => sale.app.ctx.db.selectFrom('reconcile_differences').selectAll().execute();
 
-/** Sets the last compared block. The next pass compares only the events since shortly before that block. */
+/** Sets the last compared block. The next pass compares only events from shortly before that block onwards. */
 const setLastBlock = (block: number) =>
   sale.app.ctx.db
     .updateTable('reconcile_passes')

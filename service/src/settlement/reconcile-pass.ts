@@ -85,7 +85,7 @@ export function reconcileReceipts(ctx: Parts, chain: SolanaChain, options: PassO
   return runPass(ctx, chain, lookAtReceipts, options);
 }
 
-/** `signal` ends the wait before the second comparison. The pass then finds nothing. */
+/** Aborting `signal` ends the delay before the second comparison. The pass then stops and stores nothing. */
 type PassOptions = {
   seconds: number;
   delayMs?: number;

@@ -55,9 +55,9 @@ export async function buildSolanaReport(db: Db, chain: SolanaChain): Promise<Cha
 type ReceiptDifference = ReportedDifference & { offerIds: string[] };
 
 /**
- * Compares participations with their receipts. `chosen` lists the ids of the participations; null means all. Compares
- * those with differences a second time, because the worker may settle some during the comparison. A successful
- * transaction that belongs to no participation is a difference too.
+ * Compares participations with their receipts. `chosen` lists the ids of the participations; null means all. If a
+ * participation differs, compares it a second time, because the worker may have settled it during the first comparison.
+ * A successful transaction that belongs to no participation is a difference too.
  */
 export async function compareReceipts(
   db: Db,
@@ -224,8 +224,8 @@ async function isSigned(
 }
 
 /**
- * Returns whether the transaction that created the receipt made a transfer other than the one that the row describes.
- * Returns false if no node has the transaction any more, because nodes delete old transactions.
+ * Looks up the transaction that created the receipt. Returns whether it made transfers for the fund, but none that
+ * matches the row. Returns false if no node has the transaction any more, because nodes delete old transactions.
  */
 async function isMovedOtherwise(
   chain: SolanaChain,

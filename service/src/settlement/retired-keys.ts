@@ -21,7 +21,7 @@ import type { SettlementWorker } from './worker.ts';
  * nodes.
  * - Throws `ConfigError` if a key has open transactions on such a chain, because no worker would resend them or notice
  *   their outcome.
- * - Only logs a warning if participations wait on such a chain, or if a reorganization could still undo settled
+ * - Merely logs a warning if participations wait on such a chain, or if a reorganization could still undo settled
  *   transactions there. Settled transactions become final only while the chain is followed.
  */
 export async function assertChainsFollowed(ctx: Context): Promise<void> {

@@ -23,7 +23,7 @@ export type RotationPlan = {
   steps: string[];
 };
 
-/** Plans moving one role, or both, to another key on an EVM chain. Changes nothing and needs no private key. */
+/** Plans how to move one role, or both, to another key on an EVM chain. Changes nothing and needs no private key. */
 export async function planEvmRotation(
   db: Db,
   chain: EvmChain,
@@ -55,8 +55,8 @@ export async function planEvmRotation(
 }
 
 /**
- * Plans moving one role, or both, to another key on a Solana cluster. On Solana, the signers of a fund never change,
- * and each of them can act in both roles.
+ * Plans how to move one role, or both, to another key on a Solana cluster. On Solana, the signers of a fund never
+ * change, and each of them can act in both roles.
  */
 export async function planSolanaRotation(
   db: Db,

@@ -142,7 +142,7 @@ async function takeSteps(worker: SettlementWorker, steps: readonly Step[], budge
   return total;
 }
 
-/** Describes an error for operators. A failed call is described by the external service and what went wrong. */
+/** Describes an error for operators. For a failed call, names the external service and says what went wrong. */
 function messageOf(error: unknown): string {
   const failed = findApiError(error);
   const failure = upstreamFailureOf(failed);

@@ -34,9 +34,9 @@ export const SOLANA_HELP: CommandHelp = {
     'fund create':
       'Creates an offer\'s fund account and prints its address, which is the "address" in the offer file. The account is a multisig for which each of the operator\'s keys and the standby key can sign alone. Its signers never change, so choose the keys of both roles first, and keep the standby key offline and safe. The commit key pays the rent. If you run the command again, it prints the same address.',
     adopt:
-      'Lets settlement continue after the alert foreign_transaction, which reports transactions from a fund\'s keys that this service did not send. Find out first who signed these transactions. Prints what it adopts. The service then settles the participations that these transactions name, except those whose receipts show that they are settled. What somebody has paid by hand would therefore be paid again: run "refunded" first for each refund.',
+      'Lets settlement continue after the alert foreign_transaction, which reports transactions that were signed with a fund\'s keys but not sent by this service. Find out first who signed these transactions. Prints what it adopts. The service then settles the participations that these transactions name, except those whose receipts show that they are settled. What somebody has paid by hand would therefore be paid again: run "refunded" first for each refund.',
     refunded:
-      'Records that a transaction which this service did not send has paid the refund of a participation, so that the service does not pay the refund again. The transaction must be finalized and move exactly the amount of the participation from the vault of the participation to the associated token account of its wallet. A payment from another account cannot be recorded.',
+      'Records that a foreign transaction (one that this service did not send) has paid the refund of a participation, so that the service does not pay the refund again. The transaction must be finalized and move exactly the amount of the participation from the vault of the participation to the associated token account of its wallet. A payment from another account cannot be recorded.',
     close:
       'Closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago, and returns the rent of each receipt to the key that created the receipt. Afterwards, do not restore a backup that is older than SOLANA_RECEIPT_DAYS days.',
     vaults:
@@ -47,7 +47,7 @@ export const SOLANA_HELP: CommandHelp = {
     '--commit ADDRESS': 'The commit key, if this process does not have it. Then only --dry-run works.',
     '--refund ADDRESS': 'The refund key, if this process does not have it.',
     '--chain CHAIN': 'The cluster for the fund, solana_mainnet or solana_devnet. Default: solana_mainnet.',
-    '--dry-run': 'Only print what would happen: sign, send and change nothing.',
+    '--dry-run': 'Only print what would happen, without signing, sending or changing anything.',
   },
   examples: {
     'solana fund create harbour-quarter --standby 9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin':

@@ -4,9 +4,9 @@ import type { SolanaParts } from './solana-parts.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
- * How many blocks a participation's entry in `expiries` is kept. A participation that is about to fail is checked every
- * few seconds, so an older entry belongs to a participation that has already settled or failed. Deleting an entry too
- * early only makes its participation wait longer.
+ * For how many blocks a participation's entry in `expiries` is kept. A participation that is about to fail is checked
+ * every few seconds, so an older entry belongs to a participation that has already settled or failed. Deleting an entry
+ * too early only makes its participation wait longer.
  */
 const KEPT_BLOCKS = 3_000n;
 /**
@@ -17,7 +17,7 @@ const MAX_LAG_BLOCKS = 50n;
 
 /**
  * Returns the rows that may be marked as failed: they are not committed, and no signed transaction can still commit
- * them. Otherwise, a commit that lands later could take money for a failed row.
+ * them. If a row were marked earlier, a commit that lands later could take money for a failed row.
  *
  * A restored database may lack transactions that were signed before the restore. So each row waits until every
  * transaction that was signed before the first call with this row has expired.

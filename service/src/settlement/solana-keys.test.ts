@@ -202,7 +202,7 @@ describe('a key', () => {
     await solanaWorker(sale, { signer: standby }).settle();
     await waitOut(standby);
     expect(await sale.statusOf(id)).not.toBe('pending');
-    // Returns to the first key, with the database as it was before the standby key was used.
+    // Switches back to the first key, with the database as it was before the standby key was used.
     const { commit_id } = await db
       .selectFrom('participations')
       .select('commit_id')

@@ -36,8 +36,8 @@ export function createReceiptHandlers(parts: SolanaParts): ReceiptHandlers {
     },
     renew: async (lease, transaction) => {
       const { id, kind } = transaction;
-      // A key that has lost the role signs no further attempt. Once all attempts have expired, the key that now has the
-      // role settles the row.
+      // If the key has lost the role, it signs no further attempt. Once all attempts have expired, the key that now has
+      // the role settles the row.
       if (account.signer === null || !account.roles.includes(ROLE_OF_KIND[kind])) return;
       const [row] = await freezeSanctioned(ctx, await listRowsOf(ctx.db, kind, id));
       // A foreign transaction may already have settled the row with another key. That key's receipt would not stop this

@@ -23,7 +23,7 @@ async function complete(): Promise<void> {
   await solanaWorker(sale).settle();
 }
 
-/** Sets both the vault's balance and what the fund may refund from the vault to `amount`. */
+/** Gives the vault a balance of `amount`, and lets the fund refund up to `amount` from the vault. */
 function fundVault(amount: bigint): void {
   setTokenAccount(sale.solana, VAULT, vaultOwner.address, amount);
   sale.approve(vaultOwner, amount, { source: VAULT });

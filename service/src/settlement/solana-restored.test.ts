@@ -130,7 +130,7 @@ async function prepare(buyer: SolanaKey): Promise<string> {
 
 const participate = (buyer: SolanaKey) => sale.participate(buyer, 20n * UNIT);
 
-/** Checks that a row whose commit the database had lost can be refunded. */
+/** Checks that the row can be refunded although its commit was missing from the database. */
 async function expectRefundable(id: string): Promise<void> {
   await adoptForeignTransactions(sale.app.ctx.db, 'solana_devnet');
   await requestRemit(sale.app.ctx, id);
@@ -237,7 +237,7 @@ test('participation cancel says that the row will fail, and a forgotten commit c
     `${id} would become failed, as soon as no commit for it can land any more`,
   );
   expect(JSON.parse(await run('show', id))).toMatchObject({ status: 'pending', reason: null });
-  expect(await run('cancel', id)).toBe(`${id} pending, will be failed once no commit can land any more`);
+  expect(await run('cancel', id)).toBe(`${id} pending, will become failed once no commit can land any more`);
   expect(JSON.parse(await run('show', id))).toMatchObject({ status: 'pending', reason: 'cancelled' });
   const { rows } = await sale.app.ctx.pool.query(
     "select entry::jsonb ->> 'action' as action, entry::jsonb -> 'actor' ->> 'object' as actor from audit_entries where entry like $1 order by written desc limit 1",

@@ -72,7 +72,9 @@ async function signAndLose(id: string): Promise<void> {
   expect(await sale.statusOf(id)).toBe('submitted');
 }
 
-/** Lets everything that the old key may have signed expire, with rounds of the standby key in between. */
+/**
+ * Mines until everything that the old key may have signed has expired, and runs rounds of the standby key in between.
+ */
 async function waitOut(): Promise<void> {
   for (let i = 0; i < 4; i++) {
     sale.mine(100);

@@ -75,7 +75,7 @@ async function disturb(
   solana.chain.mine(1 + random.integer(12));
 }
 
-/** Lets everything that was sent expire, and settles what remains in both databases. */
+/** Mines until everything that was sent has expired, and settles what remains in both databases. */
 async function calmDown(sales: readonly SolanaSale[], solana: TestSolana): Promise<void> {
   for (const { faults } of solana.nodes) Object.assign(faults, NO_FAULTS);
   const workers = sales.map((sale) => solanaWorker(sale, { timings: { resendSeconds: -1 } }));

@@ -33,7 +33,7 @@ export function isRemoteKey(
   return SENDING_ROLES.some((role) => findRemoteAddress(config, role, chain) === address);
 }
 
-/** Returns why a node does not start without the RPC URL of a chain on which the key has open transactions. */
+/** Returns the error message for a node that lacks the RPC URL of a chain on which the key has open transactions. */
 export function describeUnfollowed({ chain, address, open }: UnfinishedKey): string {
   return `RPC_URL_${chain.toUpperCase()}: must stay set while ${address} has open transactions on ${chain} (${open}); remove it once none is open, or list the address in OPERATOR_KEYS_FILE if only other nodes have the key`;
 }
@@ -49,7 +49,7 @@ export function canFinish(
   return held.length > 0 && used.every((role) => held.some(({ roles }) => roles.includes(role)));
 }
 
-/** Returns why a node does not start if it cannot finish the transactions of a replaced key. */
+/** Returns the error message for a node that cannot finish the transactions of a replaced key. */
 export function describeUnlisted({ chain, address, count, kinds }: UnfinishedKey): string {
   return `OPERATOR_RETIRED_KEYS: must list the replaced operator key ${address}, which has ${plural(count, 'unfinished transaction')} (${kinds.join(', ')}) on ${chain}; add its private key or KMS key id, or restore its roles, or list its address in OPERATOR_KEYS_FILE if only other nodes have the key`;
 }

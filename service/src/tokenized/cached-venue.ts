@@ -27,9 +27,9 @@ type Entry = {
 };
 
 /**
- * Caches the venue's answers. Identical concurrent calls share one request. Trading limits are shared but not cached,
- * because every order changes them. Attestations are neither shared nor cached. `now` is monotonic real time: unlike
- * `clock`, it never jumps.
+ * Caches the venue's answers. Identical concurrent calls share one request. This includes calls for trading limits, but
+ * the limits are not cached, because every order changes them. Calls for attestations are neither shared nor cached.
+ * `now` is monotonic real time: unlike `clock`, it never jumps.
  */
 export function cacheVenue(
   venue: Venue,

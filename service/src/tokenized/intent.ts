@@ -23,7 +23,7 @@ export type Intent = {
   /** The asset that the user buys. */
   asset: Hex;
   gross: bigint;
-  /** Hash of the idempotency key and its caller; null if the request has no key. */
+  /** Hash of the caller and the idempotency key; null if the request has no such key. */
   claim: Buffer | null;
 };
 

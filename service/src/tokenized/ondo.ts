@@ -156,7 +156,7 @@ function accept<S extends TSchema>({ status, body }: UpstreamReply, schema: S): 
   if (status >= 200 && status < 300) return parseBody(UPSTREAM, schema, body);
   if (status >= 500) throw upstreamError(UPSTREAM, new UpstreamFailure('no_response', `HTTP ${status}`));
   const code = isValid(wire.Failure, body) ? (body as Static<typeof wire.Failure>).code : null;
-  // The gateway's response to a wrong API key has no error code. That is an account error, not a refusal of the order.
+  // The venue's gateway answers a wrong API key without an error code. That is an account error, not a refused order.
   if (code === null || status === 401 || ACCOUNT_ERRORS.test(code)) throw accountError(status, code);
   throw toRefusal(code, status);
 }

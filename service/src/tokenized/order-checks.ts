@@ -15,7 +15,7 @@ export type Cost = {
   /** The amount that reaches the venue, after the fee. */
   net: bigint;
   decimals: number;
-  /** How many swaps of this token pair the wallet has made. */
+  /** The number of swaps of this token pair that the wallet has made. */
   nonce: bigint;
 };
 

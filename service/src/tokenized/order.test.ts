@@ -33,7 +33,7 @@ const sample = {
   additionalData: `0x${'00'.repeat(32)}`,
 } as const;
 
-/** Encodes a type as the string that EIP-712 hashes. */
+/** Encodes a type as the string that is hashed under EIP-712. */
 function typeText(name: string, fields: readonly { name: string; type: string }[]): string {
   return `${name}(${fields.map((field) => `${field.type} ${field.name}`).join(',')})`;
 }

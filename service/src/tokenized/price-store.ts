@@ -6,7 +6,7 @@ import type { Db } from '../db/pool.ts';
 export type RecordedPrice = { symbol: string; recorded_at: string; price: string; session: string };
 
 /**
- * Inserts prices and marks the first price of each hour (`is_kept`), the hourly price. Skips a price if its symbol
+ * Inserts prices, and marks the first price of each hour as the hourly price (`is_kept`). Skips a price if its symbol
  * already has one for that time.
  */
 export async function insertPrices(db: Db, prices: readonly RecordedPrice[]): Promise<void> {

@@ -61,7 +61,7 @@ export type Venue = {
   sessionLimits(symbol: string): Promise<Partial<Record<Session, SessionLimit>>>;
   marketState(): Promise<MarketState>;
   assetPauses(): Promise<AssetPause[]>;
-  /** Returns the decimals of the asset's contract on the chain that quotes refer to. */
+  /** Returns the decimals of the asset's contract on the chain to which quotes refer. */
   decimals(symbol: string): Promise<number>;
   close(): Promise<void>;
 };

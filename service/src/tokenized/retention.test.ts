@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Inserts one order per state, each last changed now. */
+/** Inserts one order per state. The last change of each order is dated now. */
 async function insertOrders(): Promise<void> {
   const { ctx, clock } = app;
   await app.tokenFor();

@@ -85,7 +85,7 @@ describe('a purchase', () => {
         () => passed.push(`call ${at}`),
         () => undefined,
       );
-      // Broadcasts only every 21st change. As 21 and 32 are coprime, this covers every position within 32-byte words.
+      // Broadcasts only every 21st change. 21 and 32 are coprime, so this covers every position within 32-byte words.
       if (at % 21 === 0 && (await broadcast({ ...body, data })) !== 'reverted') passed.push(`sent ${at}`);
     }
     expect(passed).toEqual([]);

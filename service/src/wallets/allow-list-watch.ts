@@ -10,9 +10,9 @@ import { listPermitted, type Verification } from './verification-store.ts';
 const WATCH_INTERVAL_MS = 5_000;
 const BATCH_SIZE = 500;
 /**
- * How long after its deadline a permission counts as unused. Right after the deadline, a lagging node may not show the
- * wallet's transaction yet, and a reorganization may still put that transaction into a block before the deadline. An
- * allowed wallet that is recorded as expired would never be revoked.
+ * How much time must pass after the deadline of a permission before it is recorded as expired. Right after the
+ * deadline, a lagging node may not show the wallet's transaction yet, and a reorganization may still put that
+ * transaction into a block before the deadline. An allowed wallet that is recorded as expired would never be revoked.
  */
 const EXPIRY_MARGIN_S = 300n;
 

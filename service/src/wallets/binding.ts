@@ -137,7 +137,7 @@ export async function removeWallet(
   id: string,
 ): Promise<OptionAddress> {
   const offer = await findOffer(ctx, caller, offerId);
-  // Checks whether the offer has ended before looking up the id, so that the error is `offer_ended` for every id.
+  // This check comes before the lookup of the id, so that the error is `offer_ended` for every id.
   if (offerState(offer, ctx.clock.now()) === 'ended') throw new ApiError('offer_ended');
   const found = isId(id) ? await findBinding(ctx.db, offer.id, caller.userId, id) : undefined;
   if (found === undefined) throw new ApiError('not_found');

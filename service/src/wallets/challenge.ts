@@ -121,7 +121,7 @@ function defaultPage(
   return { domain: new URL(uri).host, uri };
 }
 
-/** Returns 128 random bits in base 36, since ERC-4361 nonces are alphanumeric. */
+/** Returns 128 random bits in base 36, because ERC-4361 nonces are alphanumeric. */
 function newNonce({ random }: Context): string {
   return BigInt(`0x${random(16).toString('hex')}`)
     .toString(36)

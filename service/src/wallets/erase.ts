@@ -7,8 +7,8 @@ import { hasVerifications } from './verification-store.ts';
 
 /**
  * Deletes the user's challenges and proofs, and stores keyed hashes of the wallets. Also deletes the bindings if the
- * user has never invested. Otherwise, the bindings stay with the investment records. `kept` describes the records of
- * allow-lists, which stay because the wallets could invest on chain without us.
+ * user has never invested. Otherwise, the bindings stay with the investment records. `kept` describes the allow-list
+ * records, which stay because wallets on an allow-list could invest on chain without us.
  */
 export async function eraseUser(
   ctx: Pick<Context, 'sealing'>,

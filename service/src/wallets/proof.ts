@@ -45,7 +45,7 @@ export type VerifiedSignature = {
  * Records that the user has proven the wallet with the partner. Other users who hold the wallet lose it: their proofs
  * and bindings with the partner are deleted, and their prepared participations fail. Throws:
  * - `account_restricted` if the user is on hold.
- * - `wallet_already_bound` if another holder has a payment or order from the wallet in progress.
+ * - `wallet_already_bound` if another holder has a payment or an order in progress from the wallet.
  * - `wallet_restricted` if another account that is on hold or permanently rejected has bound the wallet or ever proven
  *   it.
  */

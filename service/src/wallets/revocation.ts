@@ -67,8 +67,8 @@ export async function assertNotRevoking(db: Db, entry: Entry): Promise<void> {
 }
 
 /**
- * Queues the removal of the user's wallets from all allow-lists. Returns whether the chain has yet to confirm any
- * removal.
+ * Queues the removal of the user's wallets from all allow-lists. Returns whether any removal still awaits confirmation
+ * by the chain.
  */
 export async function revokeWalletsOf(ctx: Parts, tx: Db, userId: string): Promise<boolean> {
   for (const entry of await listEntriesOf(tx, userId)) await openRevocation(ctx, tx, entry);
@@ -91,7 +91,7 @@ export async function assignRevocation(tx: Db, id: string, transactionId: string
     throw new Error('the state of a revocation changed concurrently');
 }
 
-/** Records a confirmed revocation and appends one `wallet.revoked` event per verification that the revocation ended. */
+/** Records a confirmed revocation. Appends a `wallet.revoked` event for each verification that ends with it. */
 export async function finishRevocation(ctx: Parts, tx: Db, transactionId: string): Promise<void> {
   const entry = await revocations.markDone(tx, transactionId);
   if (entry === undefined) return;

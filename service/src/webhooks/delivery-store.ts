@@ -131,9 +131,9 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
   e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
 /**
- * How many due deliveries a claim looks at. This is more than a claim takes, because another node may be claiming some
- * of them. The number is part of the SQL text: with a parameter, PostgreSQL would plan the statement again for every
- * claim, which takes longer than the claim itself.
+ * The number of due deliveries that a claim looks at. This is more than a claim takes, because another node may be
+ * claiming some of them. The number is part of the SQL text: with a parameter, PostgreSQL would plan the statement
+ * again for every claim, which takes longer than the claim itself.
  */
 const MAX_FOUND = sql.raw('32');
 

@@ -118,8 +118,7 @@ export async function disableEndpoint(tx: Db, id: string, reason: DisabledReason
 
 /**
  * Locks the first pending delivery (the head) of every subject. Call this before changing other deliveries, to avoid
- * deadlocks: a worker that finishes a head also updates the head first, and then the next delivery with the same
- * subject.
+ * deadlocks: a worker that finishes a head likewise updates the head before the next delivery with the same subject.
  */
 async function lockHeads(tx: Db, id: string): Promise<void> {
   await sql`select from webhook_deliveries where endpoint_id = ${id} and state = 'pending' and is_head

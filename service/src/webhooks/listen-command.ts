@@ -26,12 +26,12 @@ export const LISTEN_HELP: CommandHelp = {
     '--client-id ID': "The partner's client id.",
     '--client-secret-file FILE': "A file with the partner's client secret.",
     '--replay DURATION':
-      'First post the events of a recent period again, for example of the last 30m, 12h or 2d.',
+      'Begin by posting the events of a recent period again, for example of the last 30m, 12h or 2d.',
   },
   examples: {
     'listen --forward http://localhost:3000/hooks': "Forward the events of the sandbox's partner",
     'listen --forward http://localhost:3000/hooks --replay 1h':
-      'First post the events of the last hour again',
+      'Begin by posting the events of the last hour again',
   },
 };
 

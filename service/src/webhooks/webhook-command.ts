@@ -46,7 +46,7 @@ export const WEBHOOK_HELP: CommandHelp = {
     enable: 'Resumes deliveries to a disabled endpoint.',
     test: 'Sends a test event.',
     deliveries: 'Prints the deliveries to an endpoint.',
-    recover: 'Sends the events of a period again whose delivery failed or never started.',
+    recover: 'Resends the events of a period if their delivery failed, was skipped or never started.',
     attempts: 'Prints the attempts of a delivery.',
     resend: 'Sends a delivery again.',
   },

@@ -24,7 +24,7 @@ const total = Number(values.requests);
 const seed = Number(values.seed);
 const CONCURRENCY = 16;
 const MAX_PROBLEMS = 20;
-/** The maximum factor by which the memory held may grow from the first half of the run to the second. */
+/** The maximum factor by which the held memory may grow from the first half of the run to the second. */
 const MAX_GROWTH = 1.15;
 /** The operations that are left out. The stream never ends, and the others answer with pages and redirects. */
 const SKIPPED = new Set(['/v1/events/stream', '/oauth/authorize', '/oauth/logout']);

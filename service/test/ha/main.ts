@@ -31,8 +31,8 @@ const { values } = parseArgs({
 const PACKAGES = ['patroni', 'python3-etcd', 'etcd-server', 'haproxy', 'postgresql', 'iproute2'];
 const [INVESTORS, TRADERS] = [3, 2];
 /**
- * How many more participations and bindings must be acknowledged between two failovers, so that each failover
- * interrupts work.
+ * How many new participations, and how many new bindings, must be acknowledged between two failovers, so that each
+ * failover interrupts work.
  */
 const WORK = 2;
 /**

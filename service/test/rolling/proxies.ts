@@ -14,8 +14,8 @@ type Proxy = {
 
 /**
  * `upstream` and `location` are extra directives for the blocks with these names. Without extra directives, nginx sends
- * HTTP/1.0 and buffers replies. With or without them, nginx notices that a node has stopped only when the node refuses
- * a connection.
+ * HTTP/1.0 and buffers replies. With or without them, nginx does not notice that a node has stopped until the node
+ * refuses a connection.
  */
 const nginx = (upstream: string, location: string): Proxy => ({
   command: '/usr/sbin/nginx',

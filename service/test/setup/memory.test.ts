@@ -15,7 +15,7 @@ test('removes the folders of killed runs, and leaves those of another user', () 
     utimesSync(folder, 0, 0);
   };
   makeOld(foreign);
-  // Also stops a user other than root, who owns all these folders.
+  // If the test does not run as root, all these folders have the same owner. Only the mode then protects `foreign`.
   chmodSync(String(foreign), 0o500);
   const isRoot = process.geteuid?.() === 0;
   if (isRoot) process.seteuid?.(NOBODY);

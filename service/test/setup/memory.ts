@@ -18,7 +18,7 @@ const ABANDONED_AFTER_MS = 6 * 3_600_000;
 
 /**
  * Puts the temporary files of the tests into memory if there is enough memory: the tests create and delete hundreds of
- * databases of a thousand files each. Leaves a `TMPDIR` that somebody has set.
+ * databases of a thousand files each. Does nothing if `TMPDIR` is already set.
  */
 export function setup(): (() => void) | undefined {
   if (process.env.TMPDIR !== undefined || !isSuitable()) return undefined;
@@ -56,6 +56,6 @@ function isSuitable(): boolean {
   // Tests run programs that they have written to a temporary folder.
   if (type !== 'tmpfs' || /\b(noexec|ro)\b/.test(options)) return false;
   const { bavail, bsize } = statfsSync(MEMORY);
-  // Unlike `freemem`, `availableMemory` knows the memory limit of a container, to which these files count.
+  // Unlike `freemem`, `availableMemory` knows the memory limit of a container, and these files count towards it.
   return Math.min(bavail * bsize, process.availableMemory()) >= NEEDED_BYTES;
 }

@@ -8,7 +8,7 @@ export type LyingNode = {
   url: string;
   /** Replaces the node's results from now on; null = the node answers honestly. */
   lie(rewrite: Rewrite | null): void;
-  /** How many calls of this method the node has received. */
+  /** Returns the number of calls of this method that the node has received. */
   received(method: string): number;
   close(): Promise<void>;
 };

@@ -160,7 +160,7 @@ export function rejectingWorker(
 
 const COMMITTED_STATUSES = ['completed', 'remit_submitted', 'remitted', 'remit_failed'];
 
-/** Compares the USDC committed and refunded per buyer in the database with the fund's totals. */
+/** Compares the fund's totals for each buyer with the commits and refunds of USDC in the database. */
 export async function expectDatabaseToMatchFund({ app, buyers, totalsOf }: Sale): Promise<void> {
   for (const { address } of buyers) {
     const rows = await app.ctx.db

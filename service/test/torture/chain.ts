@@ -38,8 +38,8 @@ export type TortureChain = {
   rpcs: readonly { fault: Fault }[];
   createWallet(index: number): Promise<InvestorWallet>;
   /**
-   * Disturbs the chain at random and returns a description of the disturbance. If the disturbance ends only later,
-   * passes a promise of its end to `later`.
+   * Disturbs the chain at random and returns a description of the disturbance. If the disturbance outlasts the call,
+   * passes `later` a promise that resolves when the disturbance ends.
    */
   disturb(random: RandomChoices, later: (work: Promise<void>) => void): Promise<string[]>;
   /** Makes the next transactions wait in the mempool, on chains that have one. */

@@ -26,11 +26,11 @@ import { MAX_REORGANISATION_DEPTH, type RandomChoices } from './random-choices.t
 const NAME = 'ethereum_sepolia';
 const CHAIN_ID = 11_155_111;
 const GWEI = 1_000_000_000n;
-/** How often the run's operator tries a command before the run fails. */
+/** How many times the run's operator tries a command before the run fails. */
 const MAX_ATTEMPTS = 20;
 /**
- * How the token treats the last two investors at the start (see `treat`), so that every run includes both kinds of
- * hostile behavior.
+ * How the token initially treats the last two investors (see `treat`), so that every run includes both kinds of hostile
+ * behavior.
  */
 const FIRST_TREATMENTS: Record<number, bigint> = { 4: 1n, 5: 2n };
 
@@ -177,7 +177,7 @@ async function spikeFees({ chain }: TestChain, gwei: bigint): Promise<void> {
   await chain.request({ method: 'hardhat_setNextBlockBaseFeePerGas', params: [toHex(gwei * GWEI)] });
 }
 
-/** Raises the base fee. Then waits until a commit with lower fees is in the mempool, but only for a few seconds. */
+/** Raises the base fee. Then waits, for a few seconds at most, until a commit with lower fees is in the mempool. */
 async function holdTransactions({ db }: Context, chain: TestChain): Promise<void> {
   await spikeFees(chain, 65n);
   for (let i = 0; i < 30; i++) {

@@ -40,9 +40,9 @@ export async function checkSolanaBooks(
 }
 
 /**
- * Checks the receipts, the accounts that prove commits and refunds. A commit or refund that the database records must
- * have exactly one receipt, from any one key. A commit or refund that the database does not record must have no
- * receipt.
+ * Checks the receipts, which are the accounts that prove commits and refunds. A commit or refund that is recorded in
+ * the database must have exactly one receipt, from any one key. A commit or refund that is not recorded there must have
+ * no receipt.
  */
 function findWrongReceipts({ chain }: TestSolana, { id, status }: Row): string[] {
   const signers = [solanaRoles.operator.address, solanaRoles.standby.address];

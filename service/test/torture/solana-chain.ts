@@ -172,8 +172,8 @@ async function forgetTransactions({ db }: Context): Promise<boolean> {
 }
 
 /**
- * Lets participations that have been `prepared` for more than ten seconds time out, by backdating them by half an hour.
- * Their approval can no longer land, because a rollback of the chain removed it together with its blockhash.
+ * Makes participations time out if they have been `prepared` for more than ten seconds, by backdating them by 31
+ * minutes. Their approval can no longer land, because a rollback of the chain removed it together with its blockhash.
  */
 async function giveUpApprovals({ db }: Context): Promise<void> {
   await sql`update participations set prepared_at = prepared_at - interval '31 minutes'

@@ -20,7 +20,7 @@ export type FundSwap = {
 
 type Log = { transactionHash: string; blockNumber: string; topics: string[]; data: string };
 
-/** Reads the wallet's swaps into a fund. The chain is the only record of these swaps. */
+/** Finds the swaps with which the wallet bought shares of a fund. The chain is the only record of these swaps. */
 export async function readFundSwaps(
   offer: OfferDetails,
   chains: readonly ChainConfig[],

@@ -59,7 +59,7 @@ function draw(line: PdfLine, index: number): string {
   return `${show(PAGE.margin, 'F1', 10, line.term)}\n${show(VALUE_X, 'F1', 10, line.value)}`;
 }
 
-/** Writes a string literal. Replaces characters outside of Latin-1, which the built-in fonts lack. */
+/** Writes a string literal. Replaces characters that the built-in fonts lack (all characters outside Latin-1). */
 function literal(text: string): string {
   const latin = [...text]
     .map((char) => (char.charCodeAt(0) < 256 && char.length === 1 ? char : '?'))

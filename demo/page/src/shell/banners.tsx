@@ -55,7 +55,7 @@ const RELOADED = Object.keys({
   ...{ market: 1, quote: 1 },
 } satisfies Record<Resource, 1>) as Resource[];
 
-/** Shows that the service is unreachable, and reloads the data on screen once the service is back. */
+/** Shows that the service is unreachable, and reloads the data on screen when the service is back. */
 export function OfflineBanner() {
   const { isReachable, recoveries } = useReachability();
   const [isChecking, setChecking] = useState(false);

@@ -28,7 +28,7 @@ export function Header() {
 
 /**
  * The links to the main pages, in the header or, on phones, at the bottom of the screen. The link to the offers is also
- * marked as current on an offer's page, and the link to the portfolio on an order's page.
+ * marked as current on an offer's page. The link to the portfolio is also marked as current on an order's page.
  */
 function Navigation() {
   const { path } = useLocation();

@@ -24,7 +24,7 @@ export type Chain = {
    */
   request(args: RpcRequest): Promise<unknown>;
   mine(blocks: number): Promise<void>;
-  /** Mines the transactions in the mempool. Does not mine an empty block if no transaction can be mined. */
+  /** Mines the transactions in the mempool. If none of them can be mined, mines no block. */
   minePending(): Promise<void>;
   /**
    * Replaces the latest blocks with the same number of empty blocks. Throws `ReorgTooDeep` if a protected block would
@@ -169,7 +169,7 @@ async function produceRecord(state: State, evm: Evm, blocks: BlockRecord[]): Pro
   const { genesis, now } = state.options;
   const block = blocks.length + 1;
   // Blocks may have equal timestamps. Otherwise mining many blocks at once would put the chain ahead of the clock, and
-  // quotes would expire on chain before they expire elsewhere.
+  // quotes would expire on chain before they expire by the clock.
   const timestamp = Math.max(blocks.at(-1)?.timestamp ?? genesis.genesisTimestamp, Math.floor(now()));
   const randao = keccak256(toHex(`${genesis.chainId}:${block}:${state.forks}`));
   await produceBlock(evm, timestamp, randao);

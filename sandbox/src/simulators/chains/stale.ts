@@ -16,7 +16,7 @@ const BLOCK_PARAMETER: Record<string, number> = {
   eth_getBlockByNumber: 0,
 };
 
-/** Handles a request like a node that stopped following the chain 50 blocks ago. */
+/** Handles a request as if the node had stopped following the chain 50 blocks ago. */
 export async function requestStale(chain: Chain, { method, params }: RpcRequest): Promise<unknown> {
   const head = Math.max(0, chain.height() - BLOCKS_BEHIND);
   if (method === 'eth_blockNumber') return numberToHex(head);

@@ -70,7 +70,7 @@ export type Token = { token: string; userId: string; levelName: string; email?: 
 export type IdentityState = {
   applicants: Applicant[];
   tokens: Token[];
-  /** The country of each user's example person as a two-letter code, keyed by the service's user id. */
+  /** The two-letter country code of each user's example person, keyed by the service's user id. */
   countries: Record<string, string>;
 };
 

@@ -27,8 +27,8 @@ export type Applicants = {
   /** Sends a webhook of any type. */
   notify(applicant: Applicant, type: string, extra?: Record<string, unknown>): Promise<boolean>;
   /**
-   * Sets whether reset webhooks contain the verdict from before the reset, as the real provider's webhooks sometimes
-   * do.
+   * Sets whether the webhook about a reset contains the verdict from before the reset, as the real provider's webhook
+   * sometimes does.
    */
   sendStaleVerdicts(isOn: boolean): void;
   save(): Promise<void>;

@@ -12,7 +12,10 @@ export function addressWithSeed(base: Uint8Array, seed: string, program: Uint8Ar
   return sha256([base, Buffer.from(seed), program]);
 }
 
-/** Returns the first hash that is off the curve. No private key can exist for such an address. */
+/**
+ * Hashes the seeds with one bump seed after another, from 255 down, and returns the first hash that is not a point on
+ * the curve. No private key can exist for such an address.
+ */
 function programAddress(seeds: Uint8Array[], program: Uint8Array): Uint8Array {
   for (let bump = 255; bump >= 0; bump--) {
     const hash = sha256([...seeds, Uint8Array.of(bump), program, Buffer.from('ProgramDerivedAddress')]);

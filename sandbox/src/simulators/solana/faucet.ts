@@ -32,7 +32,7 @@ const CONFIRMATION_TIMEOUT_MS = 20_000;
 
 const { faucet } = solanaRoles;
 
-/** Sends lamports as `requestAirdrop` does and returns the signature. */
+/** Sends lamports and returns the signature, like the RPC method `requestAirdrop`. */
 export function payFromFaucet(node: Node, address: Uint8Array, lamports: bigint): string {
   if (lamports > MAX_AIRDROP_LAMPORTS)
     throw new RpcError(-32_603, 'airdrop request failed. The faucet pays at most 100 SOL at once.');

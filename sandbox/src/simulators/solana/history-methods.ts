@@ -109,7 +109,7 @@ function renderStatus(node: Node, { slot, err }: Landed) {
   };
 }
 
-/** Joins a transaction's memos as nodes do: each as `[length] text`, separated by semicolons. */
+/** Joins a transaction's memos the way nodes do: each as `[length] text`, separated by semicolons. */
 function readMemo({ transaction }: Landed): string | null {
   const memos = transaction.instructions
     .filter(({ program }) => {

@@ -64,7 +64,7 @@ function readOption(data: Buffer, offset: number): Uint8Array | null {
   return data.readUInt32LE(offset) === 0 ? null : data.subarray(offset + 4, offset + 36);
 }
 
-/** Formats an amount as nodes do: the integer, and the decimal number as text and as a float. */
+/** Formats an amount the way nodes do: the integer, and the decimal number as text and as a float. */
 export function toUiAmount(amount: bigint, decimals: number) {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
@@ -73,7 +73,7 @@ export function toUiAmount(amount: bigint, decimals: number) {
   return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
 }
 
-/** Renders a token account or mint as `jsonParsed` does. Returns null for any other account. */
+/** Renders a token account or mint in the encoding `jsonParsed`. Returns null for any other account. */
 export function toParsed(account: AccountState, decimalsOf: (mint: Uint8Array) => number | undefined) {
   const program = isSameKey(account.owner, TOKEN_PROGRAM) ? 'spl-token' : 'spl-token-2022';
   const wrap = (type: string, info: unknown) => ({

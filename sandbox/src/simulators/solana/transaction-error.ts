@@ -1,6 +1,6 @@
 import type { FailedTransactionMetadata } from 'litesvm/dist/internal.js';
 
-/** A transaction error as nodes report it: a name, or a name with its details. */
+/** The form in which nodes report a transaction error: a name, or a name with its details. */
 export type TransactionError = string | Record<string, unknown>;
 
 /** Error names in the order of LiteSVM's enum. The enum has no names at run time. */

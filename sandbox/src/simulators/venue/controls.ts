@@ -39,7 +39,7 @@ export type VenueControls = {
    * the session.
    */
   'venue/calendar': { input: Record<string, never>; output: Record<string, never> };
-  /** Returns the last year's prices, for a service that has not recorded any prices yet. */
+  /** Returns the prices of the past year, for a service that has not recorded any prices yet. */
   'venue/history': { input: Record<string, never>; output: { prices: PastPrice[] } };
   'venue/fault': { input: { mode: FaultMode; for_seconds?: number }; output: Record<string, never> };
 };

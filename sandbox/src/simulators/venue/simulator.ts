@@ -44,8 +44,8 @@ export const startVenue: StartSimulator<ReadyVenue> = async ({ folder, control, 
     chain: { chainId: embedded.chainId, deployment },
     now: clock.now,
     attested: (expiration) => {
-      // On chain, an order has not expired until a block is mined after its attestation's expiry. The chain mines only
-      // on demand, so a timer mines that block.
+      // On chain, an order expires with the first block that is mined after its attestation's expiry. The chain mines
+      // only on demand, so a timer mines that block.
       const mine = () => {
         if (clock.now() / 1000 <= expiration) return;
         control.call('chains/mine', { chain: embedded.chain, blocks: 1 }).catch(() => undefined);

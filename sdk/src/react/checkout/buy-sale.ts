@@ -57,8 +57,8 @@ const UNUSABLE_APPROVAL_CODES: ReadonlySet<string> = new Set([
 
 /**
  * Runs a purchase, and keeps a record of it in the browser until the service has created the participation. Throws
- * `purchase_elsewhere` if another page is buying from the same offer, or with the same wallet from any token sale, or
- * if a new approval would replace the one that an unfinished purchase from another offer needs.
+ * `purchase_elsewhere` if another page is buying from the same offer or is using the same wallet to buy from any token
+ * sale, or if a new approval would replace the approval that an unfinished purchase from another offer needs.
  */
 export function buySale(
   flows: Flows,
@@ -78,7 +78,7 @@ export function buySale(
     }
     const purchase = isResumed ? findLatest(stored, attempt.purchase) : attempt.purchase;
     if (purchase === undefined) throw saleClosed();
-    // The flow itself waits for participations that need the allowance.
+    // Passes no participations to check, because the flow itself waits for those that need the allowance.
     if (purchase.approvalHash === null) await assertUnneeded(causeway, offer, purchase, recorded, []);
     // Records the purchase before the wallet opens, because the user may leave the page and then approve in the wallet.
     recorded.record(purchase);
@@ -122,8 +122,8 @@ export function buySale(
             () => true,
             (late) => !flows.isRejected(late),
           )));
-      // Removes the record if there is nothing to finish: this is a new purchase for which the wallet definitely sent
-      // no approval, or the approval cannot be used.
+      // Removes the record if there is nothing to finish, either because this is a new purchase for which the wallet
+      // definitely sent no approval, or because the approval cannot be used.
       const mayBeApproved = mayBeSent && (error as FlowError<TokenSalePhase>).phase === 'approving';
       const isEmpty = approvalHash === null && !isResumed && !mayBeApproved;
       if (isEmpty || UNUSABLE_APPROVAL_CODES.has(code)) {
@@ -169,7 +169,7 @@ function startFlow(
 }
 
 /**
- * Discards a purchase: runs `work` if given, which revokes the approval, and then removes the record. If the service
+ * Discards a purchase: runs `work`, if given, to revoke the approval, and then removes the record. If the service
  * already has a participation for the purchase, returns that participation and skips `work`, because the participation
  * needs the approval. Throws `purchase_elsewhere` instead of running `work` if something else needs the allowance.
  */
@@ -232,8 +232,8 @@ async function assertUnneeded(
 }
 
 /**
- * Runs `work`. Meanwhile, no other page can buy from this offer, or with this wallet from any token sale. Throws
- * `purchase_elsewhere` if another page is already doing so.
+ * Runs `work`. Meanwhile, no other page can buy from this offer, or use this wallet to buy from any token sale.
+ * Throws `purchase_elsewhere` if another page is already doing so.
  */
 function runAlone<Result>(
   { lock }: Pick<Recorded, 'lock'>,

@@ -9,8 +9,8 @@ import { useUi } from '../ui/ui.tsx';
 
 /**
  * Shows its children once the offer is open and the user is eligible; until then, shows what blocks the user. The
- * children call `onBusy` when a purchase starts or ends. A purchase stays on the page whatever happens meanwhile: the
- * offer may end, or the purchase itself may take the last tokens.
+ * children call `onBusy` when the flow of a purchase leaves idle or returns to it. In between, the children stay on the
+ * page whatever happens, for example if the offer ends or if the purchase itself takes the last tokens.
  */
 export function CheckoutGate({
   offer,

@@ -53,7 +53,7 @@ function useTradeFacts({ offer, deployment, purchase }: Props): readonly Fact[] 
   ];
 }
 
-/** Returns the order as the review sheet shows it. */
+/** Returns the facts about the order that the review sheet shows. */
 export function useReviewFacts(props: Props): readonly Fact[] {
   const { t } = useUi();
   const { deployment, purchase } = props;

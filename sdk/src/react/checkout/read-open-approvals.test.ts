@@ -9,7 +9,7 @@ const OWNER = `0x${'ab'.repeat(20)}`;
 
 /**
  * Reads the open approvals of a wallet that approved 100 units. The service lists one participation per page. `others`
- * receives the token sale, and returns further offers that the service has. `unfinished` are approved purchases from
+ * is called with the token sale and returns offers to add to the service. `unfinished` are approved purchases from
  * other offers.
  */
 async function read(

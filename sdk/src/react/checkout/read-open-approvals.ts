@@ -52,9 +52,9 @@ export async function readOpenApprovals(
 /**
  * Returns a function that tells whether something needs the wallet's allowance for an asset:
  * - An unsettled participation. `users` are the participations that share an allowance with the offer.
- * - An approved purchase from another offer. `others` are the recorded purchases. A recorded purchase counts if the two
- *   offers share the allowance, as in `listAllowanceUsers`, and the user can still finish the purchase: its offer has
- *   not ended, for example.
+ * - An approved purchase from another offer. `others` are the recorded purchases. A recorded purchase counts if its
+ *   offer shares the allowance with `offer`, as in `listAllowanceUsers`, unless the user can no longer finish the
+ *   purchase, for example because its offer has ended.
  */
 export async function readNeeded(
   client: Causeway,

@@ -34,7 +34,7 @@ export function RevokeButton(props: {
         try {
           await flows.revokeApproval(causeway, { offer, wallet, ...approval }, { ...options, onSend });
         } catch (error) {
-          // The flow was aborted, but the wallet may still show its prompt. Waits for the owner's answer: otherwise, a
+          // If the flow was aborted, the wallet may still show its prompt. Waits for the owner's answer: otherwise, a
           // late revocation could remove the approval of a purchase that starts in the meantime. If the owner confirms,
           // the revocation counts as done.
           if (codeOf(error) !== 'aborted' || prompt === undefined) throw error;

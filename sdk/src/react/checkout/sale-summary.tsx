@@ -58,7 +58,7 @@ export function SaleSummary(props: {
   );
 }
 
-/** Returns the order as the review sheet shows it, or an empty list until the order is complete. */
+/** Returns the facts about the order for the review sheet, or an empty list until the order is complete. */
 export function useSaleFacts(props: {
   offer: OfferDetails;
   option: OfferDetails['options'][number];

@@ -11,8 +11,8 @@ import { RevokeButton } from './revoke-button.tsx';
 import type { UnfinishedSale } from './unfinished-sale.ts';
 
 /**
- * Offers to finish a purchase that is approved but has no participation yet, for example because the user reloaded the
- * page.
+ * Lets the user finish a purchase that is approved but has no participation yet, for example because the user reloaded
+ * the page.
  */
 export function UnfinishedSaleNotice(props: {
   offer: OfferDetails;

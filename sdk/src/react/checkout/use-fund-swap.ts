@@ -54,8 +54,8 @@ export type FundSwapState = FlowView<FundSwapPhase, SwapResult> & {
   slippageBps: number;
   setSlippageBps(slippageBps: number): void;
   /**
-   * Whether the fund can take only part of `amount` now. The user must then set `allowPartial` to swap. The swap pays
-   * exactly the part in `preview`, or fails.
+   * Whether the fund can take only part of `amount` now. If so, the user has to set `allowPartial` before the swap.
+   * The swap then pays exactly the part in `preview`, or fails.
    */
   isPartial: boolean;
   allowPartial: boolean;
@@ -103,8 +103,8 @@ export function useFundSwap({ offer, onDone }: UseFundSwapOptions): FundSwapStat
   );
   const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment?.chain, wallet);
   const { amount, limits, preview, output: published } = useFundPreview(deployment, wallet?.address);
-  // Ignores the output token that the service reports if its decimals differ from the offer's decimals. The flow
-  // verifies the offer's decimals on chain, so the page must show amounts with these decimals.
+  // If the service reports an output token whose decimals differ from the offer's, ignores that token. The flow
+  // verifies the offer's decimals on chain, so the page must show amounts with the offer's decimals.
   const output = published?.decimals === offer.asset.fractional_digits ? published : undefined;
   const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
   const [allowPartial, setAllowPartial] = useState(false);

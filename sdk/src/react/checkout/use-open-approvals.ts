@@ -13,8 +13,8 @@ type Place = { chain: Chain; assetId: string; amount: string };
 
 /**
  * Finds the approvals that an EVM wallet has given to the offer's contracts, except approvals needed by a participation
- * or by one of the purchases that `readOthers` returns (from other offers). Finds no approvals for a Solana wallet.
- * `hide` hides an approval until the component unmounts or the approved amount changes.
+ * or by an approved purchase from another offer (`readOthers`). Finds no approvals for a Solana wallet. `hide` hides an
+ * approval until the component unmounts or the approved amount changes.
  */
 export function useOpenApprovals(
   offer: OfferDetails,

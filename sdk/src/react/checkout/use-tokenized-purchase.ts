@@ -34,7 +34,7 @@ export type TokenizedPurchaseState = FlowView<TokenizedPhase, SwapResult> & {
   limits: Limits;
   /** The fee included in `amount`, in smallest units; undefined until it is known. */
   fee: bigint | undefined;
-  /** The live quote for `amount` minus the fee. */
+  /** The live quote for the part of `amount` that remains after the fee. */
   quote: QueryResult<TokenizedSwapQuote>;
   /** The minimum to receive at this quote and slippage, in smallest units; undefined without a quote. */
   minReceive: bigint | undefined;

@@ -3,7 +3,7 @@ import type { TokenAllowance, TokenBalance } from '../../wire.ts';
 import { type HookOptions, type OptionalParams, type QueryResult, useQueryOf } from './use-query.ts';
 
 /**
- * Returns how much of a token `spender` may take from `owner`, in the token's smallest unit.
+ * Returns the amount of a token that `spender` may take from `owner`, in the token's smallest unit.
  *
  * @example
  * ```tsx
@@ -22,7 +22,7 @@ export function useTokenAllowance(
 }
 
 /**
- * Returns how much of a token an address holds, in the token's smallest unit.
+ * Returns the amount of a token that an address holds, in the token's smallest unit.
  *
  * @example
  * ```tsx

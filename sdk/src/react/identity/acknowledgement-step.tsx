@@ -12,7 +12,7 @@ type Props = {
   onProgress(): void;
 };
 
-/** Links to a document. When the user checks the box, records that they have read the version shown. */
+/** A checkbox with a document link. When the user checks the box, records that they have read the version shown. */
 export function AcknowledgementStep({ offerId, details, onStart, onProgress }: Props) {
   const { cx, rich } = useUi();
   const { requirements } = useCauseway();

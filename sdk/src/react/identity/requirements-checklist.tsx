@@ -63,7 +63,7 @@ export function RequirementsChecklist(props: RequirementsChecklistProps) {
     rows?.some(({ requirement }) => requirement.type === 'whitelisted_wallet') ?? false;
   const isBlocked = isFinal(blockers);
   // The notice shows only the blockers that belong to no requirement, because each rejected requirement shows its own
-  // reason. If there are no such blockers, the notice shows the first blocker.
+  // reason. If all blockers belong to requirements, the notice shows the first one.
   const general = blockers.filter(({ requirement_id }) => requirement_id === null);
   const shown = general.length > 0 ? general : blockers.slice(0, 1);
   const groups = groupsOf(rows ?? []);
@@ -127,8 +127,8 @@ function isOpenable(row: RequirementRow): boolean {
 }
 
 /**
- * Returns whether the step is rejected and shows only the reason. A rejected document is different: it offers an
- * action.
+ * Returns true for a rejected step that shows nothing but the reason. A rejected document is different: its step offers
+ * an action.
  */
 function isExplained({ requirement, status }: RequirementRow): boolean {
   return status.status === 'rejected' && requirement.type !== 'document';
@@ -189,7 +189,8 @@ function Row(props: RowProps) {
   const isUnknownCountry = requirement.type === 'jurisdiction' && status.kyc_reset === false;
   const [tone, label] = STATUS_LABELS[isUnknownCountry ? 'not_started' : status.status];
   const reason = REQUIREMENT_LABELS[requirement.type][1];
-  // A step that is in progress or rejected is shown even if its row is closed, so that the user can read why.
+  // A step that is in progress or rejected is shown even if its row is closed, so that the user can read the
+  // explanation.
   const isShown = isOpen || status.status === 'in_progress' || status.status === 'rejected';
   const canOpen = !isShown && !isBlocked && isOpenable(props.row);
   const stepId = useId();

@@ -8,7 +8,7 @@ type Store<One extends Wallet> = { connectors: Connectors<One>; listeners: Set<(
 const subscribeToNothing = () => () => undefined;
 
 /**
- * Creates a hook that returns the wallets that announce themselves in this browser. `listen` subscribes to the
+ * Creates a hook. The hook returns the wallets that announce themselves in this browser. `listen` subscribes to the
  * announcements and adds a connector for each wallet. `listen` runs once per window, because extensions announce
  * themselves to a page only once. If several connectors have the same id, the first is kept. A disabled hook returns no
  * wallets and does not call `listen`.

@@ -21,7 +21,7 @@ type Features = {
 };
 type TransactionInput = { account: Account; transaction: Uint8Array; chain: string };
 
-/** A wallet as Wallet Standard extensions register it. */
+/** What a browser extension registers under the Wallet Standard. */
 type StandardWallet = { name: string; icon: string; features: Features };
 
 const CHAIN_IDS: Readonly<Record<SolanaChain, string>> = {

@@ -26,8 +26,8 @@ export function encodeRevoke(wallet: Hex): Hex {
 }
 
 /**
- * A permission to be signed by the supplier, the key that the contract trusts for this: `wallet` may join the list
- * once, for `offer`, until `deadline` (in seconds).
+ * A permission: `wallet` may join the list once, for `offer`, until `deadline` (in seconds). The supplier signs it; the
+ * supplier is the key whose permissions the contract trusts.
  */
 export type Permission = { wallet: Hex; offer: Hex; nonce: bigint; deadline: bigint };
 

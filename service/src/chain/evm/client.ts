@@ -20,8 +20,8 @@ export type EvmChain = {
 
 const MAX_FRESHNESS_MS = 500;
 /**
- * How many blocks an endpoint may lag behind before other endpoints are preferred. A lag of up to `MIN_LAG_SECONDS` is
- * always allowed.
+ * If an endpoint is more than this many blocks behind the newest head, other endpoints are preferred. A lag of up to
+ * `MIN_LAG_SECONDS` is always allowed.
  */
 const MAX_LAG_BLOCKS = 5;
 const MIN_LAG_SECONDS = 20;

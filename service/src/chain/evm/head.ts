@@ -1,7 +1,7 @@
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { ObservedBlock } from './multicall.ts';
 
-/** The newest block that reads have observed. */
+/** The newest block that any read has observed. */
 export type Head = {
   /** Returns whether answers for the head block may be served from the cache. */
   isFresh(now: number): boolean;

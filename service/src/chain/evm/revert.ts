@@ -28,7 +28,10 @@ export function describeRevert(data: Hex): string {
   }
 }
 
-/** Describes a revert for storing as a reason: omits arguments and raw data, which may contain a wallet address. */
+/**
+ * Describes a revert in a form that may be stored as a reason: omits arguments and raw data, which may contain a wallet
+ * address.
+ */
 export function nameRevert(data: Hex): string {
   return describeRevert(data)
     .replace(/[(:].*| 0x.*/s, '')

@@ -71,7 +71,7 @@ export function readIdState<Row extends FundRow>(
   return Promise.all(reads).then((found) => rows.filter((_, i) => found[i]));
 }
 
-/** The number and the sum of a fund's commits in one token, and of its refunds. */
+/** The number and the sum of a fund's commits, and of its refunds, in one token. */
 export type FundTotals = { commits: bigint; committed: bigint; refunds: bigint; refunded: bigint };
 
 /** Reads the totals that the fund itself keeps for a token, as of `block`. */
@@ -235,7 +235,7 @@ export function decodeFundEvent({ topics, data }: EventLog): FundEvent | null {
   const words = event && readWords(event, topics, data);
   if (words === undefined || words === null) return null;
   const { kind = '0', id, user = '', option = '', token = '', amount = '' } = words;
-  // A `BatchFail` event of another kind, such as a failed remit, says nothing about a commit.
+  // Only a `BatchFail` event of kind 0 is about a commit. Other kinds report other failures, such as a failed remit.
   if (BigInt(`0x${kind}`) !== 0n) return null;
   return {
     name: event?.name as FundEventName,

@@ -62,7 +62,7 @@ export async function readSwapCount(
   return count;
 }
 
-/** Reads the address of the key that signs orders, or null if the contract does not expose it. */
+/** Reads the address of the key that signs orders. Returns null if the contract does not expose the address. */
 export async function readOperator({ reader }: EvmChain, swap: Hex): Promise<Hex | null> {
   const operator = await optionalView(reader.read(contractCall(swap, tokenizedSwapAbi, 'operator', [])));
   return operator === undefined ? null : toLowerHex(operator);

@@ -38,8 +38,8 @@ const REBASING_VIEWS = parseAbi([
 const FEE_VIEWS = parseAbi(['function basisPointsRate() view returns (uint256)']);
 
 /**
- * Checks whether transfers of the token move exact amounts. If not, returns the reason. Returns null if so, or if the
- * probe cannot tell.
+ * Checks whether transfers of the token move exact amounts. Returns the reason if they do not, or null if they do or if
+ * the probe cannot tell.
  */
 export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex): Promise<string | null> {
   const { reader } = chain;

@@ -32,7 +32,7 @@ export type Endpoint = {
    * own lane, and the lanes take turns. Throws `UpstreamFailure` if there is no valid response.
    */
   post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]>;
-  /** Makes calls prefer other endpoints for a while, because this one lags behind or has sent a bad response. */
+  /** Tells calls to prefer other endpoints for a while, because this one lags behind or has sent a bad response. */
   distrust(forMs?: number): void;
   /**
    * If `isExcluded` is true, stops using the endpoint, because it serves another chain. If false, uses the endpoint
@@ -81,7 +81,7 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
 
   /**
    * Records a failed call. An invalid response does not open the circuit, because such a response does not keep calls
-   * waiting for long. It only makes calls prefer other endpoints for a while.
+   * waiting for long. Instead, calls prefer other endpoints for a while.
    */
   function recordFailure({ kind, asksToWait, retryAfterSeconds }: UpstreamFailure): void {
     if (asksToWait) circuit.pause(retryAfterSeconds * 1000);
@@ -167,8 +167,8 @@ async function postCalls(
 }
 
 /**
- * Adds the HTTP status to the failure of a reply that cannot be read. A provider that refuses an API key does not always
- * answer in JSON-RPC.
+ * If a reply cannot be read, adds its HTTP error status to the message: a provider that refuses an API key does not
+ * always answer in JSON-RPC.
  */
 function namingStatus<T>(status: number, read: () => T): T {
   try {

@@ -56,7 +56,8 @@ const SURVEY_INTERVAL_MS = 5_000;
 const MAX_LAG_SECONDS = 60;
 
 /**
- * Opens the endpoints of a chain. Calls try endpoints in the configured order, but failing and stale endpoints last.
+ * Opens the endpoints of a chain. Calls try endpoints in the configured order, except that failing and stale endpoints
+ * come last.
  */
 export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOptions): Rpc {
   const query = protocol.headQuery;

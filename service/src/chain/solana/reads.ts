@@ -90,8 +90,8 @@ const MAX_BLOCKHASH_BLOCKS = 1_500n;
 /**
  * Reads a confirmed blockhash and the last block height at which it is valid. Takes this height from the node instead
  * of computing it, because the lifetime of blockhashes may change. `height` is the current finalized block height. If
- * the blockhash has expired by that height or is valid for implausibly long, tries another node: a row must neither end
- * while its transaction can still land, nor wait for months.
+ * the blockhash has expired by that height or is valid for implausibly long, tries another node: otherwise, a caller
+ * would give up a transaction that can still land, or wait months for one to expire.
  */
 export async function readBlockhash(chain: SolanaChain, height: bigint): Promise<Blockhash> {
   const reply = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }], ([first]) => {
