@@ -17,6 +17,7 @@ import { assertNotHeld } from './eligibility/account.ts';
 import { createEventStreams, type EventStreams } from './events/streams.ts';
 import { createDeadlines } from './http/deadline.ts';
 import { limitFailures } from './http/failed-authentication.ts';
+import { commitOn } from './http/for-request.ts';
 import type { Random } from './http/ids.ts';
 import { watchOverload } from './http/overload.ts';
 import { createPartnerBudgets } from './http/partner-budgets.ts';
@@ -163,7 +164,7 @@ export async function buildContext({
     ),
     assertMayWrite: (userId: string) => assertNotHeld({ db }, userId),
     recordRefusal: createRefusalRecorder({ db, log }),
-    commitReply: <T>(work: (tx: Db) => Promise<T>) => db.transaction().execute(work),
+    commitReply: commitOn(db),
   };
   let sanctions: Sanctions | undefined;
   let streams: EventStreams | undefined;
@@ -234,7 +235,7 @@ function sharePartners(ctx: Context): Context['forPartner'] {
       db,
       statements,
       taggedDb: tagged,
-      commitReply: (work) => db.transaction().execute(work),
+      commitReply: commitOn(db),
       assertMayWrite: (userId) => assertNotHeld({ db }, userId),
       identity: inLane(
         identity,

@@ -2,6 +2,7 @@ import type { Decision } from './audit/entry.ts';
 import type { Chains } from './chain/open-chains.ts';
 import type { Signatures } from './chain/signatures.ts';
 import type { Db } from './db/pool.ts';
+import type { Step } from './db/together.ts';
 import type { DocumentProvider } from './documents/provider.ts';
 import type { EventStreams } from './events/streams.ts';
 import type { IdentityProvider } from './identity/provider.ts';
@@ -52,8 +53,11 @@ export type Context = Kernel & {
   /**
    * Runs the transaction whose result becomes the reply. If the request has an idempotency key, also stores the reply
    * in this transaction. Every POST must therefore make its last write in this transaction.
+   *
+   * The reply is stored after `work`, unless `work` calls `storing` and runs the step that it returns. That saves a round
+   * trip. The step is null if no reply has to be stored.
    */
-  commitReply<T>(work: (tx: Db) => Promise<T>): Promise<T>;
+  commitReply<T>(work: (tx: Db, storing: (reply: T) => Step<void> | null) => Promise<T>): Promise<T>;
   /** Returns the context for a partner's requests. Partners take turns using the database and the providers. */
   forPartner(partnerId: string): Context;
 };

@@ -104,7 +104,8 @@ describe('imports', () => {
 
 describe('rules', () => {
   test('SQL is in stores and db/ only', () => {
-    const sql = /\bsql(<[^`;]*>)?`|\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\bpool\.query\(/;
+    const sql =
+      /\b(sql|fixedSql)(<[^`;]*>)?`|\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\bpool\.query\(/;
     const wrong = matching(service, sql).filter((path) => !isStore(path) && folder(path) !== 'db');
     expect(wrong.map(name)).toEqual([]);
   });

@@ -1,4 +1,5 @@
-import { sql } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
+import { fixedSql } from '../db/fixed-sql.ts';
 import type { Db } from '../db/pool.ts';
 import { newStep, type Step } from '../db/together.ts';
 import { erasedAddressOf } from './email.ts';
@@ -46,8 +47,8 @@ export async function listHolds(db: Db, userId: string) {
 }
 
 export async function isHeldUser(db: Db, userId: string): Promise<boolean> {
-  const { rows } = await sql`select from users where id = ${userId} and held_at is not null`.execute(db);
-  return rows.length > 0;
+  const query = fixedSql`select from users where id = ${userId} and held_at is not null`;
+  return (await db.executeQuery(query)).rows.length > 0;
 }
 
 export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
@@ -58,19 +59,22 @@ export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
 
 export type AccountState = { isHeld: boolean; isErased: boolean };
 
+const ACCOUNT_STATE = `select held_at is not null as "isHeld", email = $1 as "isErased" from users where id = $2`;
+const LOCK_STATE = {
+  share: `${ACCOUNT_STATE} for share`,
+  'no key update': `${ACCOUNT_STATE} for no key update`,
+};
+
 /**
  * Returns whether the account is on hold and whether it is erased. Locks the user, so that neither state can change
  * until the transaction ends. Several transactions can have a `share` lock at the same time.
  */
-export function accountStateLock(
-  db: Db,
-  userId: string,
-  lock: 'share' | 'no key update',
-): Step<AccountState> {
-  const query = sql<AccountState>`
-    select held_at is not null as "isHeld", email = ${erasedAddressOf(userId)} as "isErased"
-    from users where id = ${userId} for ${sql.raw(lock)}`;
-  return newStep(query.compile(db), ([state]) => state ?? { isHeld: false, isErased: false });
+export function accountStateLock(userId: string, lock: keyof typeof LOCK_STATE): Step<AccountState> {
+  const query = CompiledQuery.raw(LOCK_STATE[lock], [erasedAddressOf(userId), userId]);
+  return newStep(
+    query as CompiledQuery<AccountState>,
+    ([state]) => state ?? { isHeld: false, isErased: false },
+  );
 }
 
 /** Locks the users, so that no hold can be placed on them until the transaction ends. Returns the users on hold. */

@@ -67,8 +67,8 @@ export function isHeld({ db }: Pick<Parts, 'db'>, userId: string): Promise<boole
  * Returns whether the account is on hold and whether it is erased. Locks the account, so that neither state can change
  * until the transaction ends. Several transactions can have a `share` lock at the same time.
  */
-export function stateLock(db: Db, userId: string, lock: 'share' | 'no key update'): Step<AccountState> {
-  return accountStateLock(db, userId, lock);
+export function stateLock(userId: string, lock: 'share' | 'no key update'): Step<AccountState> {
+  return accountStateLock(userId, lock);
 }
 
 /** Returns whether the account was erased. Nothing new may be stored for an erased account. */

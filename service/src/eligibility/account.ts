@@ -15,17 +15,17 @@ export async function assertNotHeld({ db }: Pick<Context, 'db'>, userId: string)
  * Like `assertNotHeld`, but locks the account, so that no hold can be placed on the user until the transaction ends.
  * Also throws `unauthorized` if the account was erased while the request was running.
  */
-export function accountLock(db: Db, userId: string): Step<void> {
-  return mapStep(stateLock(db, userId, 'no key update'), assertMayAct);
+export function accountLock(userId: string): Step<void> {
+  return mapStep(stateLock(userId, 'no key update'), assertMayAct);
 }
 
 /** Like `accountLock`, but requests from one user do not wait for each other. */
 export function shareAccount(tx: Db, userId: string): Promise<void> {
-  return runStep(tx, sharedAccountLock(tx, userId));
+  return runStep(tx, sharedAccountLock(userId));
 }
 
-export function sharedAccountLock(db: Db, userId: string): Step<void> {
-  return mapStep(stateLock(db, userId, 'share'), assertMayAct);
+export function sharedAccountLock(userId: string): Step<void> {
+  return mapStep(stateLock(userId, 'share'), assertMayAct);
 }
 
 function assertMayAct({ isHeld, isErased }: { isHeld: boolean; isErased: boolean }): void {

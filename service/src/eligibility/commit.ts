@@ -129,9 +129,9 @@ export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow
   const userIds = rows.map(({ userId }) => userId);
   const optionIds = [...new Set(rows.map(({ optionId }) => optionId))];
   const { areProven, stored } = await runSteps(tx, {
-    areProven: proofsLock(tx, keys),
+    areProven: proofsLock(keys),
     applicants: applicantsLock(userIds),
-    stored: storedOptions(tx, optionIds),
+    stored: storedOptions(optionIds),
   });
   if (!areProven) throw new EligibilityChanged();
   const options = new Map(stored.map((option) => [option.id, option]));

@@ -13,7 +13,7 @@ import { accountLock } from './account.ts';
 import { decide } from './decide.ts';
 import { decideRules } from './decide-rules.ts';
 import { CHECKS, type Purpose } from './purpose.ts';
-import { readSituations, readSituationsOfAll, type Subject } from './read-situations.ts';
+import { type ReadSituation, readSituations, readSituationsOfAll, type Subject } from './read-situations.ts';
 import { refusalOf } from './refusal.ts';
 import type { Finding } from './requirement-check.ts';
 
@@ -33,10 +33,18 @@ export async function decideFor(
   ctx: Context,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,
   purpose: Purpose,
-  { offer, options, wallet, chain }: GateInput,
+  input: GateInput,
 ): Promise<Finding[]> {
-  const situations = await readSituations(ctx, user, offer, options, { wallet, chain }, CHECKS[purpose]);
-  return situations.flatMap(decide);
+  return (await readGate(ctx, user, purpose, input)).flatMap(decide);
+}
+
+function readGate(
+  ctx: Context,
+  user: Pick<UserCaller, 'userId' | 'partnerId'>,
+  purpose: Purpose,
+  { offer, options, wallet, chain }: GateInput,
+): Promise<ReadSituation[]> {
+  return readSituations(ctx, user, offer, options, { wallet, chain }, CHECKS[purpose]);
 }
 
 /**
@@ -55,8 +63,9 @@ export async function decideForAll(
 /**
  * Repeats the checks that read no chain: hold, sanction, requirements and proof. Call it in the transaction that stores
  * the participation, order or permission. Throws if the user has lost eligibility since the first check. Until the
- * transaction ends, locks the account, the proofs and the facts against changes. Before taking these locks, runs
- * `first` in the same round trip.
+ * transaction ends, locks the account, the proofs and the facts against changes. In the same round trip, runs `first`
+ * before taking these locks and `last` after that. If the user is not eligible, the changes that `last` has made are
+ * rolled back together with the transaction.
  */
 export async function lockEligible(
   ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts' | 'recordRefusal' | 'requestId'>,
@@ -64,18 +73,19 @@ export async function lockEligible(
   { userId, partnerId }: Pick<UserCaller, 'userId' | 'partnerId'>,
   purpose: Purpose,
   { offer, options, wallet }: Pick<GateInput, 'options' | 'wallet'> & { offer: Pick<Offer, 'id'> },
-  first: Step<void> | null = null,
+  { first, last = [] }: { first?: Step<void>; last?: readonly (Step<void> | null)[] } = {},
 ): Promise<void> {
   const ids = options.map(({ id }) => id);
   const { isProven, facts, current } = await runSteps(tx, {
-    ...(first !== null && { first }),
-    account: accountLock(tx, userId),
-    isProven: proofsLock(tx, [{ user_id: userId, partner_id: partnerId, wallet_address: wallet }]),
+    ...(first !== undefined && { first }),
+    account: accountLock(userId),
+    isProven: proofsLock([{ user_id: userId, partner_id: partnerId, wallet_address: wallet }]),
     // Blocks new results from the identity provider.
     applicants: applicantsLock([userId]),
     facts: factsStep(ctx, userId, ids),
     // Read again, because the caller's copies of the options may be out of date.
-    current: storedOptions(tx, ids),
+    current: storedOptions(ids),
+    ...Object.fromEntries(last.flatMap((step, index) => (step === null ? [] : [[`last${index}`, step]]))),
   });
   if (facts === null) throw new ApiError('unauthorized');
   const standing = { facts, isHeld: false, isSanctioned: ctx.sanctions.has(wallet), isProven };
@@ -87,15 +97,20 @@ export async function lockEligible(
   if (refusal !== null) throw recordRefused(ctx, { userId }, offer.id, refusal);
 }
 
-/** Throws a refusal if a check has not passed. The refusal lists all failed checks in `errors.checks`. */
+/**
+ * Throws a refusal if a check has not passed. The refusal lists all failed checks in `errors.checks`. Returns whether
+ * `lockEligible` repeats all of the checks.
+ */
 export async function assertEligible(
   ctx: Context,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,
   purpose: Purpose,
   input: GateInput,
-): Promise<void> {
-  const refusal = refusalOf(purpose, await decideFor(ctx, user, purpose, input));
+): Promise<boolean> {
+  const situations = await readGate(ctx, user, purpose, input);
+  const refusal = refusalOf(purpose, situations.flatMap(decide));
   if (refusal !== null) throw recordRefused(ctx, user, input.offer.id, refusal);
+  return situations.every(({ isCoveredByLock }) => isCoveredByLock);
 }
 
 /** Records a refusal in the audit log and returns it. */

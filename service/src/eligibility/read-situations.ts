@@ -10,7 +10,8 @@ import type { OfferOption } from '../offers/stored-offer.ts';
 import { type Reserved, remainingSupply } from '../participations/supply.ts';
 import { countryPolicy } from '../requirements/country-policy.ts';
 import { type FactsRow, factsText, toFacts } from '../requirements/facts.ts';
-import { isProvenOn, type WalletProof } from '../wallets/proof.ts';
+import { WALLET_KINDS } from '../requirements/schema.ts';
+import { isProvenByKey, isProvenOn, type WalletProof } from '../wallets/proof.ts';
 import type { CheckCode } from './schema.ts';
 import type { Situation } from './situation.ts';
 import {
@@ -35,6 +36,13 @@ export type SituationContext = Pick<
 /** The user, options and wallet that a decision is about. */
 export type Subject = { user: User; offer: Offer; options: readonly OfferOption[]; target: Target };
 
+export type ReadSituation = Situation & {
+  /**
+   * Whether `lockEligible` repeats every check for an order. It reads no chain, and does not know which wallet is bound.
+   */
+  isCoveredByLock: boolean;
+};
+
 const READ_SITUATION = situationStatement(factsText);
 const READ_SITUATIONS = situationsStatement(factsText);
 const MAX_WALLETS_ON_CHAIN = 20;
@@ -51,7 +59,7 @@ export async function readSituations(
   options: readonly OfferOption[],
   target: Target,
   needed: ReadonlySet<CheckCode>,
-): Promise<Situation[]> {
+): Promise<ReadSituation[]> {
   const capped = options.filter(({ total_token_supply, price_usd }) => total_token_supply && price_usd);
   const row = await readSituationRow<FactsRow>(ctx.statements, READ_SITUATION, {
     userId: user.userId,
@@ -91,7 +99,7 @@ async function toSituations(
   { user, offer, options, target }: Subject,
   row: FactsRow & SituationRow,
   needed: ReadonlySet<CheckCode>,
-): Promise<Situation[]> {
+): Promise<ReadSituation[]> {
   const proofs = (row.proofs ?? []).map(toProof);
   const [proof, allowList] = await Promise.all([
     needed.has('wallet_proof') ? readProof(ctx, offer, proofs, target) : ('not_proven' as const),
@@ -113,6 +121,10 @@ async function toSituations(
     option,
     wallet: target.wallet === null ? null : walletOf(row, option, target.wallet, target.chain),
     remainingSupply: remainingSupply(option, reservedOf(row, option.id), digitsOf(offer)),
+    isCoveredByLock:
+      allowList === 'none' &&
+      chainsOf(offer, target).every((chain) => isProvenByKey(proofs, chain)) &&
+      !option.requirements.some(({ type }) => WALLET_KINDS.has(type)),
   }));
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../context.ts';
+import type { Db } from '../db/pool.ts';
 import { actorOf } from './access.ts';
 import { clientNetwork } from './network.ts';
 
@@ -19,8 +20,13 @@ export function forRequest(
     requestId: id,
     requestPartnerId,
     db,
-    commitReply: (work) => db.transaction().execute(work),
+    commitReply: commitOn(db),
   };
+}
+
+/** Returns `Context.commitReply` for requests without an idempotency key, whose replies are not stored. */
+export function commitOn(db: Db): Context['commitReply'] {
+  return (work) => db.transaction().execute((tx) => work(tx, () => null));
 }
 
 /**

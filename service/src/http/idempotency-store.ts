@@ -1,10 +1,13 @@
 import { sql } from 'kysely';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
+import { fixedSql } from '../db/fixed-sql.ts';
 import { nodeIsAlive } from '../db/node.ts';
 import type { Db } from '../db/pool.ts';
+import { newStep, type Step } from '../db/together.ts';
 
 const LEASE_TTL = '60 seconds';
 const KEY_TTL = '24 hours';
+const OWNER_IS_ALIVE = nodeIsAlive('k.node');
 
 /** A node's exclusive right to handle the request with the idempotency key `id`. */
 export type Claim = { id: Buffer; node: number };
@@ -22,16 +25,16 @@ export async function insertClaim(
   { id, node }: Claim,
   requestTags: readonly Buffer[],
 ): Promise<boolean> {
-  const { rows } = await sql`
+  const query = fixedSql`
     insert into idempotency_keys as k (id, request_tag, node, lease_until)
     values (${id}, ${requestTags[0]}, ${node}, now() + ${LEASE_TTL}::interval)
     on conflict (id) do update set request_tag = excluded.request_tag, node = excluded.node,
       lease_until = excluded.lease_until, outcome = null, inserted_at = now()
     where k.inserted_at < now() - ${KEY_TTL}::interval
       or (k.outcome is null and k.request_tag = any(${requestTags}::bytea[])
-        and (k.lease_until < now() or not ${nodeIsAlive('k.node')}))
-    returning id`.execute(db);
-  return rows.length > 0;
+        and (k.lease_until < now() or not ${OWNER_IS_ALIVE}))
+    returning id`;
+  return (await db.executeQuery(query)).rows.length > 0;
 }
 
 export async function findKey(
@@ -46,15 +49,10 @@ export async function findKey(
 }
 
 /** Stores the outcome. Returns false if the claim was lost to another node. */
-export async function updateOutcome(db: Db, { id, node }: Claim, outcome: Buffer): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('idempotency_keys')
-    .set({ outcome })
-    .where('id', '=', id)
-    .where('node', '=', node)
-    .where('outcome', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+export function outcomeUpdate({ id, node }: Claim, outcome: Buffer): Step<boolean> {
+  const query = fixedSql`update idempotency_keys set outcome = ${outcome}
+    where id = ${id} and node = ${node} and outcome is null returning id`;
+  return newStep(query, (rows) => rows.length === 1);
 }
 
 export async function deleteClaim(db: Db, { id, node }: Claim): Promise<void> {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Context } from '../context.ts';
-import type { Db } from '../db/pool.ts';
+import { mapStep, runStep, type Step } from '../db/together.ts';
 import { ApiError, type ErrorCode, type ErrorDetails, invalidField } from '../errors.ts';
 import { stableJson } from '../stable-json.ts';
 import type { Caller } from './access.ts';
@@ -37,8 +37,12 @@ export async function runOnce(
   let saved = false;
   const commitReply: Context['commitReply'] = async (work) => {
     const result = await ctx.db.transaction().execute(async (tx) => {
-      const reply = await work(tx);
-      await saveOutcome(ctx, tx, claim, { reply });
+      let isStored = false;
+      const reply = await work(tx, (early) => {
+        isStored = true;
+        return outcomeStep(ctx, claim, { reply: early });
+      });
+      if (!isStored) await runStep(tx, outcomeStep(ctx, claim, { reply }));
       return reply;
     });
     saved = true;
@@ -46,7 +50,7 @@ export async function runOnce(
   };
   try {
     const reply = await handle({ ...ctx, commitReply });
-    if (!saved) await saveOutcome(ctx, ctx.db, claim, { reply });
+    if (!saved) await runStep(ctx.db, outcomeStep(ctx, claim, { reply }));
     return { reply, replayed: false };
   } catch (error) {
     if (!saved) await keepOrRelease(ctx, claim, error);
@@ -81,10 +85,12 @@ async function claimKey(
  * Stores the outcome, encrypted, because a reply can contain a token. If this node no longer owns the idempotency key,
  * throws `idempotency_in_progress`, which rolls the transaction back.
  */
-async function saveOutcome(ctx: Context, db: Db, claim: store.Claim, outcome: Stored): Promise<void> {
+function outcomeStep(ctx: Context, claim: store.Claim, outcome: Stored): Step<void> {
   const plain = Buffer.from(JSON.stringify(outcome));
   const sealed = ctx.sealing.seal('idempotency', plain, claim.id.toString('hex'));
-  if (!(await store.updateOutcome(db, claim, sealed))) throw new ApiError('idempotency_in_progress');
+  return mapStep(store.outcomeUpdate(claim, sealed), (isOurs) => {
+    if (!isOurs) throw new ApiError('idempotency_in_progress');
+  });
 }
 
 /**
@@ -93,9 +99,10 @@ async function saveOutcome(ctx: Context, db: Db, claim: store.Claim, outcome: St
  */
 async function keepOrRelease(ctx: Context, claim: store.Claim, error: unknown): Promise<void> {
   if (error instanceof ApiError && error.status < 500 && error.code !== 'rate_limited')
-    await saveOutcome(ctx, ctx.db, claim, {
-      ...{ code: error.code, details: error.details, message: error.message },
-    });
+    await runStep(
+      ctx.db,
+      outcomeStep(ctx, claim, { code: error.code, details: error.details, message: error.message }),
+    );
   else await store.deleteClaim(ctx.db, claim);
 }
 

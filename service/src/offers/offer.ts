@@ -119,8 +119,8 @@ export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: 
  * Locks the offer against changes until the transaction ends. Throws unless the offer is open. Reads the offer from the
  * database, because the caller's copy from the catalogue may be slightly out of date.
  */
-export function openOfferLock(db: Db, offerId: string, clock: Clock): Step<void> {
-  return mapStep(offerWindowLock(db, offerId), (window) => {
+export function openOfferLock(offerId: string, clock: Clock): Step<void> {
+  return mapStep(offerWindowLock(offerId), (window) => {
     assertNotOver(window, clock);
     if (window.starts_at !== null && clock.now() < Date.parse(window.starts_at))
       throw new ApiError('offer_not_started');
@@ -132,7 +132,7 @@ export function openOfferLock(db: Db, offerId: string, clock: Clock): Step<void>
  * ended. Does not throw if the offer has not opened yet, because users may meet its requirements in advance.
  */
 export async function lockOptions(tx: Db, offerId: string, clock: Clock): Promise<OfferOption[]> {
-  assertNotOver(await runStep(tx, offerWindowLock(tx, offerId)), clock);
+  assertNotOver(await runStep(tx, offerWindowLock(offerId)), clock);
   return (await readOfferById(tx, offerId))?.options ?? [];
 }
 
@@ -145,8 +145,8 @@ function assertNotOver<Window extends { ends_at: string | null }>(
 }
 
 /** Reads options from the database, in the caller's transaction. Finds them even if their offer is no longer listed. */
-export function storedOptions(db: Db, ids: readonly string[]): Step<OfferOption[]> {
-  return optionsById(db, ids);
+export function storedOptions(ids: readonly string[]): Step<OfferOption[]> {
+  return optionsById(ids);
 }
 
 /** Returns the price and the supply cap of an option, even if its offer is no longer listed. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { fixedSql, sqlText } from '../db/fixed-sql.ts';
 import type { Db } from '../db/pool.ts';
 import { newStep, type Step } from '../db/together.ts';
 import type { ContractProblem, OfferOption, StoredOffer } from './stored-offer.ts';
@@ -23,10 +24,10 @@ export async function readOfferBySlug(db: Db, slug: string): Promise<StoredOffer
 }
 
 /** Lists the options with these ids. They may belong to different offers. */
-export function optionsById(db: Db, ids: readonly string[]): Step<OfferOption[]> {
-  const query = sql<{ option: OfferOption }>`
+export function optionsById(ids: readonly string[]): Step<OfferOption[]> {
+  const query = fixedSql<{ option: OfferOption }>`
     select ${OPTION} as option from offer_options p where p.id = any(${ids}::uuid[]) order by p.position`;
-  return newStep(query.compile(db), (rows) => rows.map(({ option }) => option));
+  return newStep(query, (rows) => rows.map(({ option }) => option));
 }
 
 /** Lists the partners that an offer is assigned to, ordered by name. */
@@ -65,7 +66,7 @@ async function readOffers(db: Db, condition: ReturnType<typeof sql<boolean>>): P
       (select ${ASSET} from assets a where a.id = o.asset_id) as asset,
       coalesce((select json_agg(${ASSET} order by f.position)
         from offer_funding_assets f join assets a on a.id = f.asset_id where f.offer_id = o.id), '[]') as funding_assets,
-      coalesce((select json_agg(${OPTION} order by p.position)
+      coalesce((select json_agg(${sql.raw(OPTION.text)} order by p.position)
         from offer_options p where p.offer_id = o.id), '[]') as options,
       coalesce((select json_agg(${CONTRACT} order by c.position)
         from offer_contracts c where c.offer_id = o.id), '[]') as contracts
@@ -75,12 +76,12 @@ async function readOffers(db: Db, condition: ReturnType<typeof sql<boolean>>): P
 
 const ASSET = sql`json_build_object('id', a.id, 'code', a.code, 'name', a.name, 'fractional_digits', a.fractional_digits)`;
 
-const OPTION = sql`json_build_object('id', p.id, 'slug', p.slug, 'price_usd', p.price_usd::text,
+const OPTION = sqlText(`json_build_object('id', p.id, 'slug', p.slug, 'price_usd', p.price_usd::text,
   'floor_price_usd', p.floor_price_usd::text, 'bid_increment', p.bid_increment::text,
   'minimum_purchase_usd', p.minimum_purchase_usd::text, 'total_token_supply', p.total_token_supply::text,
   'sale_agreement_url', p.sale_agreement_url, 'accreditation_days', p.accreditation_days,
   'requirements', coalesce((select json_agg(json_build_object('object', 'requirement', 'id', r.id, 'type', r.type,
-    'details', r.details) order by r.position) from requirements r where r.option_id = p.id), '[]'))`;
+    'details', r.details) order by r.position) from requirements r where r.option_id = p.id), '[]'))`);
 
 const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'address', c.address,
   'asset_address', c.asset_address, 'allow_list', c.allow_list, 'domain_name', c.domain_name,
@@ -93,13 +94,12 @@ const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'addres
 
 /** Locks the offer against changes and returns its sale window. Returns null if there is no such published offer. */
 export function offerWindowLock(
-  db: Db,
   offerId: string,
 ): Step<{ starts_at: string | null; ends_at: string | null } | null> {
-  const query = sql<{ starts_at: string | null; ends_at: string | null }>`
+  const query = fixedSql<{ starts_at: string | null; ends_at: string | null }>`
     select starts_at, least(ends_at, closed_at) as ends_at from offers
     where id = ${offerId} and published_at is not null for share`;
-  return newStep(query.compile(db), ([window]) => window ?? null);
+  return newStep(query, ([window]) => window ?? null);
 }
 
 /** Returns the price and the supply cap of an option. */

@@ -188,8 +188,8 @@ async function recordParticipation(
 ): Promise<Participation> {
   return ctx.commitReply(async (tx) => {
     const gate = { offer: { id: row.offer_id }, options: [option], wallet: row.wallet_address };
-    const offerLock = openOfferLock(tx, row.offer_id, ctx.clock);
-    await lockEligible(ctx, tx, caller, 'participate', gate, offerLock);
+    const offerLock = openOfferLock(row.offer_id, ctx.clock);
+    await lockEligible(ctx, tx, caller, 'participate', gate, { first: offerLock });
     await assertCapacity(tx, option, row);
     if (await insertParticipation(ctx, tx, row)) return showParticipation(row);
     return findRecorded({ db: tx }, request, row.approval_hash);

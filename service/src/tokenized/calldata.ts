@@ -2,6 +2,7 @@ import { encodeSwap, findCostProblem } from '@causeway/contracts/encodings/token
 import { readDecimals } from '../chain/evm/erc20.ts';
 import { simulate } from '../chain/evm/simulate.ts';
 import type { Context } from '../context.ts';
+import { mapStep } from '../db/together.ts';
 import { ApiError } from '../errors.ts';
 import { appendEvent } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
@@ -14,9 +15,15 @@ import { orderEvent } from './order-event.ts';
 import type { Attestation } from './provider.ts';
 import { signQuoteRequest } from './quote-signature.ts';
 import type { SwapTransaction } from './schema.ts';
-import { issueOrder, moveOrder } from './store.ts';
+import { moveOrder, orderIssue } from './store.ts';
 
-type AttestedOrder = { id: string; attestation: Attestation; cost: Cost };
+type AttestedOrder = {
+  id: string;
+  attestation: Attestation;
+  cost: Cost;
+  /** Whether `lockMayTrade` repeats all checks of `assertMayTrade`. */
+  isCoveredByLock: boolean;
+};
 
 /**
  * Signs, encodes and simulates an attested order, then issues its calldata. The same attested order always yields the
@@ -26,7 +33,7 @@ export async function issueCalldata(
   ctx: Context,
   intent: Intent,
   signer: Signer,
-  { id, attestation, cost: { nonce, fee, net, decimals } }: AttestedOrder,
+  { id, attestation, cost: { nonce, fee, net, decimals }, isCoveredByLock }: AttestedOrder,
 ): Promise<SwapTransaction> {
   const { chain, contract, token, asset, wallet, gross } = intent;
   const assetDecimals = await readDecimals(chain, asset);
@@ -47,12 +54,25 @@ export async function issueCalldata(
     throw error;
   });
   // Calldata cannot be recalled, so eligibility is checked once more right before the calldata is issued.
-  await assertMayTrade(ctx, intent.caller, intent.offer, contract, wallet);
-  return ctx.commitReply(async (tx) => {
-    await lockMayTrade(ctx, tx, intent.caller, intent.offer, wallet);
-    const now = toTimestamp(ctx.clock.micros());
-    if (!(await issueOrder(tx, id, fee, now)))
-      throw new ApiError('order_outstanding', { expires_at: expiryOf(attestation) });
+  if (!isCoveredByLock) await assertMayTrade(ctx, intent.caller, intent.offer, contract, wallet);
+  const reply: SwapTransaction = {
+    object: 'tokenized_swap_transaction',
+    action: 'broadcast_transaction',
+    data,
+    to: contract.address,
+    expires_at: expiryOf(attestation),
+    pay_input_amount: gross.toString(),
+    fee: fee.toString(),
+    notional_value: net.toString(),
+    pay_input_decimals: decimals,
+    receive_output_amount: attestation.quantity.toString(),
+    receive_output_decimals: assetDecimals,
+  };
+  return ctx.commitReply(async (tx, storing) => {
+    const issued = mapStep(orderIssue(id, fee, toTimestamp(ctx.clock.micros())), (isAttested) => {
+      if (!isAttested) throw new ApiError('order_outstanding', { expires_at: expiryOf(attestation) });
+    });
+    await lockMayTrade(ctx, tx, intent.caller, intent.offer, wallet, [issued, storing(reply)]);
     const order = {
       ...{
         id,
@@ -64,19 +84,7 @@ export async function issueCalldata(
     };
     const { quantity } = attestation;
     await appendEvent(ctx, tx, orderEvent(order, 'issued', { quantity, hash: null }));
-    return {
-      object: 'tokenized_swap_transaction',
-      action: 'broadcast_transaction',
-      data,
-      to: contract.address,
-      expires_at: expiryOf(attestation),
-      pay_input_amount: gross.toString(),
-      fee: fee.toString(),
-      notional_value: net.toString(),
-      pay_input_decimals: decimals,
-      receive_output_amount: attestation.quantity.toString(),
-      receive_output_decimals: assetDecimals,
-    };
+    return reply;
   });
 }
 

@@ -115,6 +115,25 @@ describe('an order', () => {
     }
   });
 
+  test('gives no calldata if the proof stops counting on the chain while it is signed', async () => {
+    const recordOn = (chain: string) =>
+      world.app.ctx.db
+        .updateTable('wallet_proofs')
+        .set({ kind: 'recorded', chain })
+        .where('address', '=', world.wallet.address.toLowerCase())
+        .execute();
+    await recordOn('ethereum_sepolia');
+    expect((await order('recorded-here')).status).toBe(200);
+    await world.app.ctx.db.deleteFrom('tokenized_orders').execute();
+    const { body } = await whileSigning(
+      () => recordOn('solana_devnet'),
+      () => order('recorded-elsewhere'),
+    );
+    expect(body).toMatchObject({ code: 'wallet_not_proven' });
+    expect(await states()).toEqual(['attested']);
+    await endProof();
+  });
+
   test.each(['hold', 'proof'] as const)(
     'gives no calldata when a lost %s arrives while it is signed',
     async (what) => {

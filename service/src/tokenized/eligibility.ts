@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import type { Step } from '../db/together.ts';
 import { assertEligible, lockEligible } from '../eligibility/gate.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
@@ -8,20 +9,23 @@ import type { Offer } from '../offers/catalogue.ts';
 import { openOfferLock } from '../offers/offer.ts';
 import type { EvmContract, OfferOption } from '../offers/stored-offer.ts';
 
-/** Throws unless this user may trade the offer with this wallet. */
+/**
+ * Throws unless this user may trade the offer with this wallet. Returns whether
+ * `lockMayTrade` repeats all of the checks.
+ */
 export async function assertMayTrade(
   ctx: Context,
   caller: UserCaller,
   offer: Offer,
   { chain }: EvmContract,
   wallet: Hex,
-): Promise<void> {
-  await assertEligible(ctx, caller, 'order', { offer, options: [optionOf(offer)], wallet, chain });
+): Promise<boolean> {
+  return assertEligible(ctx, caller, 'order', { offer, options: [optionOf(offer)], wallet, chain });
 }
 
 /**
  * Like `assertMayTrade`, but runs in the database transaction that issues the calldata, and does not read the chain.
- * Locks the offer, and throws if it has been closed since the request arrived.
+ * Locks the offer, and throws if it has been closed since the request arrived. Runs `last` in the same round trip.
  */
 export async function lockMayTrade(
   ctx: Context,
@@ -29,9 +33,10 @@ export async function lockMayTrade(
   caller: UserCaller,
   offer: Offer,
   wallet: Hex,
+  last: readonly (Step<void> | null)[],
 ): Promise<void> {
   const gate = { offer, options: [optionOf(offer)], wallet };
-  await lockEligible(ctx, tx, caller, 'order', gate, openOfferLock(tx, offer.id, ctx.clock));
+  await lockEligible(ctx, tx, caller, 'order', gate, { first: openOfferLock(offer.id, ctx.clock), last });
 }
 
 function optionOf({ options: [option] }: Offer): OfferOption {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
+import { fixedSql, sqlText } from '../db/fixed-sql.ts';
 import type { Db } from '../db/pool.ts';
 import { newStep, type Step } from '../db/together.ts';
 import type { TokenizedOrderState } from '../db/tokenized-tables.ts';
@@ -32,23 +33,25 @@ type Row = Omit<StoredOrder, 'amount' | 'attestation' | 'from_block'> & {
   from_block: string | bigint | null;
 };
 
-const COLUMNS = sql`id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount::text, state,
-  expires_at, attestation, from_block`;
+const COLUMNS_TEXT =
+  sqlText(`id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount::text, state,
+  expires_at, attestation, from_block`);
+const COLUMNS = sql.raw(COLUMNS_TEXT.text);
 
 /**
  * Inserts a new order, before its attestation is requested. Returns undefined if the wallet already has an open order
  * for the asset.
  */
-export function orderInsertion(db: Db, order: NewOrder, now: string): Step<string | undefined> {
+export function orderInsertion(order: NewOrder, now: string): Step<string | undefined> {
   const { chain, wallet, asset } = order;
-  const query = sql<{ id: string }>`
+  const query = fixedSql<{ id: string }>`
     insert into tokenized_orders (id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount,
       claim, state, holding, expires_at, from_block, inserted_at, updated_at)
     values (${order.id}, ${order.partner_id}, ${order.user_id}, ${order.offer_id}, ${order.symbol}, ${chain},
       ${wallet}, ${order.swap}, ${asset}, ${order.token}, ${order.amount.toString()}, ${order.claim}, 'asking', true,
       ${order.expires_at}, ${order.from_block}, ${now}, ${now})
     on conflict (chain, wallet, asset) where holding do nothing returning id`;
-  return newStep(query.compile(db), ([inserted]) => inserted?.id);
+  return newStep(query, ([inserted]) => inserted?.id);
 }
 
 /** Releases an expired order, so that the wallet can order the asset again. */
@@ -89,12 +92,11 @@ export async function findEarlier(
   claim: Buffer | null,
   since: string,
 ): Promise<Earlier> {
-  const { rows } = await sql<Row & { holding: boolean; claimed: boolean | null }>`
-    select ${COLUMNS}, holding, claim = ${claim}::bytea and state <> 'refused' and inserted_at > ${since} as claimed
+  const query = fixedSql<Row & { holding: boolean; claimed: boolean | null }>`
+    select ${COLUMNS_TEXT}, holding, claim = ${claim}::bytea and state <> 'refused' and inserted_at > ${since} as claimed
     from tokenized_orders
-    where claim = ${claim}::bytea or (chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding)`.execute(
-    db,
-  );
+    where claim = ${claim}::bytea or (chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding)`;
+  const { rows } = await db.executeQuery(query);
   const claimed = rows.find((row) => row.claimed);
   const holding = rows.find(
     (row) => row.holding && row.chain === chain && row.wallet === wallet && row.asset === asset,
@@ -180,17 +182,18 @@ export async function saveAttestation(
   const json = JSON.stringify(attestation, (_key, value) =>
     typeof value === 'bigint' ? value.toString() : value,
   );
-  await sql`update tokenized_orders set state = 'attested', attestation = ${json}::jsonb,
+  const query = fixedSql`update tokenized_orders set state = 'attested', attestation = ${json}::jsonb,
       attestation_id = ${attestation.attestationId.toString()}, expires_at = ${expiresAt}, updated_at = ${now}
-    where id = ${id} and state = 'asking'`.execute(db);
+    where id = ${id} and state = 'asking'`;
+  await db.executeQuery(query);
 }
 
 /** Moves an attested order to `live` and stores its fee. Returns false if the order is no longer attested. */
-export async function issueOrder(db: Db, id: string, fee: bigint, now: string): Promise<boolean> {
-  const { numAffectedRows } = await sql`
+export function orderIssue(id: string, fee: bigint, now: string): Step<boolean> {
+  const query = fixedSql`
     update tokenized_orders set state = 'live', fee = ${fee.toString()}, updated_at = ${now}
-    where id = ${id} and state = 'attested'`.execute(db);
-  return numAffectedRows === 1n;
+    where id = ${id} and state = 'attested' returning id`;
+  return newStep(query, (rows) => rows.length === 1);
 }
 
 export async function saveTransactionHash(db: Db, id: string, hash: Hex): Promise<void> {

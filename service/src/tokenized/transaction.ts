@@ -46,13 +46,13 @@ export async function encodeTransaction(
   const place = { chain: contract.chain, wallet, asset };
   const earlier = await findEarlier(ctx.db, place, claim, iso(ctx.clock.now() - CLAIM_TTL_MS));
   if (earlier.claimed !== undefined) assertSameIntent(intent, earlier.claimed);
-  await assertMayTrade(ctx, caller, intent.offer, contract, wallet);
-  if (earlier.claimed !== undefined) return resume(ctx, intent, signer, earlier.claimed);
+  const isCoveredByLock = await assertMayTrade(ctx, caller, intent.offer, contract, wallet);
+  if (earlier.claimed !== undefined) return resume(ctx, intent, signer, earlier.claimed, isCoveredByLock);
   if (earlier.holding !== undefined) await releaseOpenOrder(ctx, earlier.holding);
   const cost = await checkTerms(ctx, intent, signer);
   const id = await insertNewOrder(ctx, intent, cost);
   const attestation = await attest(ctx, intent, cost, id);
-  return issueCalldata(ctx, intent, signer, { id, attestation, cost });
+  return issueCalldata(ctx, intent, signer, { id, attestation, cost, isCoveredByLock });
 }
 
 /**
@@ -114,9 +114,12 @@ async function resume(
   intent: Intent,
   signer: Signer,
   { id, state, attestation, expires_at }: StoredOrder,
+  isCoveredByLock: boolean,
 ): Promise<SwapTransaction> {
-  if (state === 'attested' && attestation !== null && Date.parse(expires_at) > ctx.clock.now())
-    return issueCalldata(ctx, intent, signer, { id, attestation, cost: await readCost(intent) });
+  if (state === 'attested' && attestation !== null && Date.parse(expires_at) > ctx.clock.now()) {
+    const cost = await readCost(intent);
+    return issueCalldata(ctx, intent, signer, { id, attestation, cost, isCoveredByLock });
+  }
   throw orderOutstanding(
     expires_at,
     'The outcome of this order is unknown until it expires. After "expires_at", confirm again with a new idempotency key.',
@@ -156,9 +159,9 @@ async function insertNewOrder(ctx: Context, intent: Intent, { fromBlock }: Terms
   const now = toTimestamp(ctx.clock.micros());
   const id = await ctx.db.transaction().execute(async (tx) => {
     const { inserted } = await runSteps(tx, {
-      account: accountLock(tx, order.user_id),
-      proof: proofLock(tx, { ...order, wallet_address: wallet }),
-      inserted: orderInsertion(tx, order, now),
+      account: accountLock(order.user_id),
+      proof: proofLock({ ...order, wallet_address: wallet }),
+      inserted: orderInsertion(order, now),
     });
     return inserted;
   });

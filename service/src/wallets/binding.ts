@@ -54,9 +54,9 @@ export async function connectWallet(
     const { userId: user_id, partnerId: partner_id } = caller;
     const { found } = await runSteps(tx, {
       window: windowLock(ctx, tx, offer.id, option.id, user_id),
-      account: accountLock(tx, user_id),
+      account: accountLock(user_id),
       // Another user may have proven the wallet since `proveOwnership` returned.
-      proof: proofLock(tx, { user_id, partner_id, wallet_address: address }),
+      proof: proofLock({ user_id, partner_id, wallet_address: address }),
       found: bindings(tx, option.id, user_id, address),
     });
     const wanted: NewBinding = {
@@ -144,7 +144,7 @@ export async function removeWallet(
   return ctx.commitReply(async (tx) => {
     await runSteps(tx, {
       window: windowLock(ctx, tx, offer.id, found.option_id, caller.userId),
-      account: accountLock(tx, caller.userId),
+      account: accountLock(caller.userId),
     });
     const removed = await deleteBinding(tx, id);
     if (removed === undefined) throw new ApiError('not_found');

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { fixedSql } from '../db/fixed-sql.ts';
 import type { Db } from '../db/pool.ts';
 import { newStep, runSteps, type Step } from '../db/together.ts';
 import type { OptionAddresses, WalletProofs } from '../db/wallet-tables.ts';
@@ -141,13 +142,13 @@ export type ProofKey = { partner_id: string; user_id: string; wallet_address: st
  * Returns whether, for every entry of `keys`, the user has a proof of the wallet with the partner. Until the
  * transaction ends, no other user can prove these wallets with the partner.
  */
-export function allProofsLock(db: Db, keys: readonly ProofKey[]): Step<boolean> {
-  const query = sql<{ row: bigint }>`
+export function allProofsLock(keys: readonly ProofKey[]): Step<boolean> {
+  const query = fixedSql<{ row: bigint }>`
     select n.row from unnest(${keys.map((key) => key.partner_id)}::uuid[], ${keys.map((key) => key.user_id)}::uuid[],
       ${keys.map((key) => key.wallet_address)}::text[]) with ordinality as n (partner_id, user_id, address, row)
     join wallet_proofs w on w.partner_id = n.partner_id and w.user_id = n.user_id and w.address = n.address
     order by w.partner_id, w.address, w.chain for share of w`;
-  return newStep(query.compile(db), (rows) => new Set(rows.map(({ row }) => row)).size === keys.length);
+  return newStep(query, (rows) => new Set(rows.map(({ row }) => row)).size === keys.length);
 }
 
 /** Returns the addresses of all wallets that the user has proven or bound. */

@@ -67,7 +67,7 @@ export async function recordProof(
   };
   await ctx.db.transaction().execute(async (tx) => {
     const { keys } = await runSteps(tx, {
-      account: sharedAccountLock(tx, userId),
+      account: sharedAccountLock(userId),
       wallet: walletLock(tx, partnerId, address),
       keys: ownerKeys(tx),
     });
@@ -97,7 +97,7 @@ async function endProofsOf(ctx: Context, tx: Db, holders: Holders): Promise<void
 }
 
 /** Returns whether one of the proofs was signed with a key. A proof by key needs no new on-chain check. */
-function isProvenByKey(proofs: readonly WalletProof[], chain: ChainName): boolean {
+export function isProvenByKey(proofs: readonly WalletProof[], chain: ChainName): boolean {
   const { protocol } = chainFacts(chain);
   return proofs.some((proof) => proof.kind === 'key' && proof.protocol === protocol);
 }
@@ -120,13 +120,13 @@ export async function isProvenOn(
  * Returns whether, for every entry of `keys`, the user still has a proof of the wallet. Locks the proofs until the
  * transaction ends, so that no other user can prove the wallet with the partner.
  */
-export function proofsLock(db: Db, keys: readonly ProofKey[]): Step<boolean> {
-  return allProofsLock(db, keys);
+export function proofsLock(keys: readonly ProofKey[]): Step<boolean> {
+  return allProofsLock(keys);
 }
 
 /** Like `proofsLock`, but for one wallet. Throws `wallet_not_proven` if there is no proof. */
-export function proofLock(db: Db, { user_id, partner_id, wallet_address }: ProofKey): Step<void> {
-  return mapStep(proofsLock(db, [{ user_id, partner_id, wallet_address }]), (isProven) => {
+export function proofLock({ user_id, partner_id, wallet_address }: ProofKey): Step<void> {
+  return mapStep(proofsLock([{ user_id, partner_id, wallet_address }]), (isProven) => {
     if (!isProven) throw new ApiError('wallet_not_proven');
   });
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
-import type { Db } from '../db/pool.ts';
+import { commitOn } from '../http/for-request.ts';
 import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { listPartners } from '../partners/partner.ts';
@@ -132,12 +132,14 @@ export async function runWebhook(config: Config, args: string[]): Promise<void> 
   });
   try {
     const result = await runCommand(config, async (command) => {
-      const commitReply = <T>(work: (tx: Db) => Promise<T>) => command.db.transaction().execute(work);
       const partner = (await listPartners(command)).find(({ client_id }) => client_id === clientId);
       if (partner === undefined)
         throw new UsageError(`${clientId} is not registered; "causeway partner list" shows all client ids`);
       const caller = { partnerId: partner.partner_id };
-      return action.run({ ...command, commitReply, webhooks: sender }, { caller, id, values });
+      return action.run(
+        { ...command, commitReply: commitOn(command.db), webhooks: sender },
+        { caller, id, values },
+      );
     });
     console.log(JSON.stringify(result, null, 2));
   } finally {
