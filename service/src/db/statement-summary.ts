@@ -5,8 +5,8 @@ const LITERAL = /'[^']*'/g;
 const NO_TABLE =
   /\b(?:for(?: no key)?|do)\s+update\b|\bdistinct\s+from\b|\b(?:extract|trim|substring|overlay)\s*\([^()]*\bfrom\b/gi;
 /**
- * Matches the first table. After `into`, every name is a table. After the other keywords, a name before a parenthesis
- * is a function.
+ * Matches the first table. After `into`, every name is a table. After `from`, `update` and `join`, a name before a
+ * parenthesis is a function.
  */
 const TABLE =
   /\b(?:into\s+"?|(?:from|update|join)\s+(?:only\s+)?"?(?!(?:lateral|only)\b|\w+\s*\())([a-z_][a-z0-9_]*)/i;

@@ -165,8 +165,9 @@ async function findMined(
 }
 
 /**
- * Records the outcome of a confirmed transaction if both its block and `head` are still on the chain. Checks `head`
- * too, because settled transactions are not checked again until the head changes.
+ * Records the outcome of a confirmed transaction if both its block and `head` are still on the chain. Settled
+ * transactions are checked again only when the head is no longer `head`. If `head` were off the chain already, a
+ * reorganization that removed this transaction could go unnoticed.
  */
 async function settle(
   account: OperatorAccount,

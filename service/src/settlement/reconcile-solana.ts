@@ -198,9 +198,8 @@ async function findProblem(
 }
 
 /**
- * Checks the stored attempts of a transaction. Returns true if all of them are correctly signed and settle exactly this
- * row, and one of them has the recorded signature, if a signature is recorded. Also returns true if no attempt is
- * stored.
+ * Checks the stored attempts of a transaction. Every attempt must be correctly signed and settle exactly this row. If a
+ * signature is recorded, one of the attempts must have it. Returns true if no attempt is stored.
  */
 async function isSigned(
   row: BookedSolanaRow,
