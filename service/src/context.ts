@@ -54,8 +54,8 @@ export type Context = Kernel & {
    * Runs the transaction whose result becomes the reply. If the request has an idempotency key, also stores the reply
    * in this transaction. Every POST must therefore make its last write in this transaction.
    *
-   * The reply is stored after `work`, unless `work` calls `storing` and runs the step that it returns. That saves a round
-   * trip. The step is null if no reply has to be stored.
+   * The reply is stored after `work`. To save a round trip, `work` can call `storing` with the reply and run the step that
+   * `storing` returns. That step is null if no reply has to be stored.
    */
   commitReply<T>(work: (tx: Db, storing: (reply: T) => Step<void> | null) => Promise<T>): Promise<T>;
   /** Returns the context for a partner's requests. Partners take turns using the database and the providers. */

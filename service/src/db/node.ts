@@ -14,7 +14,10 @@ export function nodeLockStatement(node: number): string {
   return `select pg_advisory_lock_shared(${NODE_LOCK_CLASS}, ${node})`;
 }
 
-/** Returns an SQL condition: whether the node whose id is in `column` is running. */
+/**
+ * Returns an SQL condition: whether the node whose id is in `column` is running. `column` becomes part of the text, so it
+ * must not come from a caller of the API.
+ */
 export function nodeIsAlive(column: string): SqlText {
   return sqlText(`exists (select from pg_locks where locktype = 'advisory' and classid = ${NODE_LOCK_CLASS}
     and objid = ${column}::oid and granted

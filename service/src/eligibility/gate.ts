@@ -1,8 +1,8 @@
 import type { ChainName } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { runSteps, type Step } from '../db/together.ts';
-import { ApiError } from '../errors.ts';
+import { newStep, runSteps, type Step } from '../db/together.ts';
+import { ApiError, type ErrorCode } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
 import { storedOptions } from '../offers/offer.ts';
@@ -23,6 +23,13 @@ export type GateInput = {
   wallet: string;
   chain: ChainName;
 };
+
+/** The errors of `accountLock` and of `first` that refuse the user. */
+const REFUSALS_OF_LOCKS: ReadonlySet<ErrorCode> = new Set([
+  'account_restricted',
+  'offer_ended',
+  'offer_not_started',
+]);
 
 /**
  * Evaluates all checks and returns the results for all options in one list. Use only the results of checks that
@@ -76,6 +83,11 @@ export async function lockEligible(
   { first, last = [] }: { first?: Step<void>; last?: readonly (Step<void> | null)[] } = {},
 ): Promise<void> {
   const ids = options.map(({ id }) => id);
+  // The results of `last` are read after the decision, so that an error of theirs does not hide a refusal.
+  const unread: (() => void)[] = [];
+  const postponed = last.flatMap((step) =>
+    step === null ? [] : newStep(step.query, (rows) => void unread.push(() => step.read(rows))),
+  );
   const { isProven, facts, current } = await runSteps(tx, {
     ...(first !== undefined && { first }),
     account: accountLock(userId),
@@ -85,7 +97,10 @@ export async function lockEligible(
     facts: factsStep(ctx, userId, ids),
     // Read again, because the caller's copies of the options may be out of date.
     current: storedOptions(ids),
-    ...Object.fromEntries(last.flatMap((step, index) => (step === null ? [] : [[`last${index}`, step]]))),
+    ...Object.fromEntries(postponed.map((step, index) => [`last${index}`, step])),
+  }).catch((error: unknown) => {
+    const isRefusal = error instanceof ApiError && REFUSALS_OF_LOCKS.has(error.code);
+    throw isRefusal ? recordRefused(ctx, { userId }, offer.id, error) : error;
   });
   if (facts === null) throw new ApiError('unauthorized');
   const standing = { facts, isHeld: false, isSanctioned: ctx.sanctions.has(wallet), isProven };
@@ -95,11 +110,12 @@ export async function lockEligible(
   );
   const refusal = refusalOf(purpose, findings);
   if (refusal !== null) throw recordRefused(ctx, { userId }, offer.id, refusal);
+  for (const read of unread) read();
 }
 
 /**
- * Throws a refusal if a check has not passed. The refusal lists all failed checks in `errors.checks`. Returns whether
- * `lockEligible` repeats all of the checks.
+ * Throws a refusal if a check has not passed. The refusal lists all failed checks in `errors.checks`. For an order,
+ * returns whether `lockEligible` repeats all of the checks if `first` locks the offer.
  */
 export async function assertEligible(
   ctx: Context,

@@ -38,10 +38,11 @@ export async function runOnce(
   const commitReply: Context['commitReply'] = async (work) => {
     const result = await ctx.db.transaction().execute(async (tx) => {
       let isStored = false;
-      const reply = await work(tx, (early) => {
-        isStored = true;
-        return outcomeStep(ctx, claim, { reply: early });
-      });
+      const reply = await work(tx, (early) =>
+        mapStep(outcomeStep(ctx, claim, { reply: early }), () => {
+          isStored = true;
+        }),
+      );
       if (!isStored) await runStep(tx, outcomeStep(ctx, claim, { reply }));
       return reply;
     });

@@ -9,6 +9,7 @@ import { holdUser } from '../accounts/hold.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
 import { toTimestamp } from '../http/wire.ts';
+import type { Offer } from '../offers/catalogue.ts';
 import { eraseUser } from '../pii/erasure.ts';
 import { alertRestricted } from './restricted-orders.ts';
 
@@ -58,6 +59,20 @@ async function whileSigning<T>(between: () => Promise<unknown>, work: () => Prom
   };
   return work().finally(() => Object.assign(operator, { signRequest }));
 }
+/** Returns the offer as the node currently serves it. */
+async function servedOffer(): Promise<Offer | undefined> {
+  const { db, offers } = world.app.ctx;
+  const { id } = await db.selectFrom('partners').select('id').executeTakeFirstOrThrow();
+  return (await offers.of(id)).offers[0];
+}
+
+/** Sets the allow-list of the offer's contracts, or removes it if `contract` is null. */
+async function setAllowList(contract: Hex | null): Promise<void> {
+  const { ctx } = world.app;
+  await ctx.db.updateTable('offer_contracts').set({ allow_list: contract }).execute();
+  while ((await servedOffer())?.contracts[0]?.allow_list !== contract) await sleep(2);
+}
+
 const fail = async () => {
   throw new ApiError('upstream_unavailable', { upstream: 'signer' });
 };
@@ -144,8 +159,80 @@ describe('an order', () => {
         what === 'hold' ? 'account_restricted' : 'wallet_not_proven',
       ]);
       expect(await states()).toEqual(['attested']);
+      const reasons = sql<{ reason: string }>`
+        select entry::json ->> 'reason' as reason from audit_entries where entry like '%"eligibility.refused"%'`;
+      await expect
+        .poll(async () => (await reasons.execute(world.app.ctx.db)).rows.map(({ reason }) => reason))
+        .toContain(body.code);
     },
   );
+
+  test('says that a wallet is sanctioned even if the order has ended meanwhile', async () => {
+    const { db, sanctions } = world.app.ctx;
+    const { has } = sanctions;
+    const between = () => {
+      sanctions.has = (each) => each === world.wallet.address.toLowerCase();
+      return db.updateTable('tokenized_orders').set({ state: 'abandoned', holding: false }).execute();
+    };
+    const { body } = await whileSigning(between, () => order('sanctioned-and-ended')).finally(() => {
+      sanctions.has = has;
+    });
+    expect(body).toMatchObject({ code: 'wallet_sanctioned' });
+  });
+
+  test('gives no calldata to a wallet that leaves the allow-list while it is signed', async () => {
+    const list = evmWallet('allow-list').address as Hex;
+    // A contract that returns this byte from every call.
+    const setList = async (byte: '00' | '01') => {
+      const code = `0x60${byte}60005260206000f3`;
+      await world.chain.chain.request({ method: 'hardhat_setCode', params: [list, code] });
+      await world.chain.chain.request({ method: 'evm_mine', params: [] });
+    };
+    await setList('01');
+    await setAllowList(list);
+    try {
+      expect((await order('allowed')).status).toBe(200);
+      await world.app.ctx.db.deleteFrom('tokenized_orders').execute();
+      const { body } = await whileSigning(
+        () => setList('00'),
+        () => order('not-allowed'),
+      );
+      expect(body).toMatchObject({ errors: { checks: [{ code: 'allow_list' }] } });
+      expect(await states()).toEqual(['attested']);
+    } finally {
+      await setAllowList(null);
+    }
+  });
+
+  test('gives no calldata to a wallet that is replaced as the bound one while it is signed', async () => {
+    const { db } = world.app.ctx;
+    const { id: option_id } = world.offer.options[0] ?? { id: '' };
+    const { id: partner_id } = await db.selectFrom('partners').select('id').executeTakeFirstOrThrow();
+    const bind = (address: string) =>
+      db.updateTable('option_addresses').set({ address: address.toLowerCase() }).execute();
+    await sql`insert into requirements (id, option_id, key, type, details, position)
+      values (gen_random_uuid(), ${option_id}, 'wallet', 'external_wallet', '{"protocol": "ethereum"}', 0)`.execute(
+      db,
+    );
+    await sql`insert into option_addresses (id, option_id, user_id, protocol, address, partner_id, proved_chain, proved_at, created_at)
+      values (gen_random_uuid(), ${option_id}, ${USER}, 'ethereum', ${world.wallet.address.toLowerCase()}, ${partner_id},
+        'ethereum_sepolia', now(), now())`.execute(db);
+    while ((await servedOffer())?.options[0]?.requirements.length !== 1) await sleep(2);
+    try {
+      expect((await order('bound')).status).toBe(200);
+      await db.deleteFrom('tokenized_orders').execute();
+      const { body } = await whileSigning(
+        () => bind(evmWallet('bound instead').address),
+        () => order('bound-instead'),
+      );
+      expect(body).toMatchObject({ errors: { wallet_address: ['is not bound to this option'] } });
+      expect(await states()).toEqual(['attested']);
+    } finally {
+      await db.deleteFrom('option_addresses').execute();
+      await db.deleteFrom('requirements').where('option_id', '=', option_id).execute();
+      while ((await servedOffer())?.options[0]?.requirements.length !== 0) await sleep(2);
+    }
+  });
 });
 
 describe('calldata', () => {
@@ -161,14 +248,6 @@ describe('calldata', () => {
     expect((await order('short')).status).toBe(200);
   });
 
-  /** Sets the allow-list of the offer's contracts, or removes it if `contract` is null. */
-  async function setAllowList(contract: Hex | null): Promise<void> {
-    const { ctx } = world.app;
-    await ctx.db.updateTable('offer_contracts').set({ allow_list: contract }).execute();
-    const partner = (await ctx.db.selectFrom('partners').select('id').executeTakeFirstOrThrow()).id;
-    const listed = async () => (await ctx.offers.of(partner)).offers[0]?.contracts[0]?.allow_list;
-    while ((await listed()) !== contract) await sleep(2);
-  }
   const takeQueued = async () =>
     (await world.app.ctx.db.deleteFrom('allow_revocations').returning(['contract', 'wallet']).execute()).map(
       ({ contract, wallet }) => ({ contract, wallet }),
