@@ -83,7 +83,7 @@ export async function lockEligible(
   { first, last = [] }: { first?: Step<void>; last?: readonly (Step<void> | null)[] } = {},
 ): Promise<void> {
   const ids = options.map(({ id }) => id);
-  // The results of `last` are read after the decision, so that an error of theirs does not hide a refusal.
+  // The results of `last` are read after the decision. Otherwise, an error in one of them could hide a refusal.
   const unread: (() => void)[] = [];
   const postponed = last.flatMap((step) =>
     step === null ? [] : newStep(step.query, (rows) => void unread.push(() => step.read(rows))),

@@ -228,7 +228,7 @@ function changeEach(name: string, change: Change, operator: RefundOperator): Act
       const { id, status, chain } = changed;
       const isLate = status === 'remit_submitted' && chainFacts(chain).refundDepth > 1;
       const note = isEnding(changed)
-        ? ', will become failed once no commit can land any more'
+        ? ', will fail once no commit can land any more'
         : isLate
           ? ', will be sent once its commit is final'
           : isStopped(changed)

@@ -53,7 +53,8 @@ export const OPERATOR_HELP: CommandHelp = {
   options: {
     '--from-block N': 'The first block to compare. Default: shortly before the last known transaction.',
     '--nonce N': 'The nonce of the transaction to replace. Default: the oldest unmined transaction.',
-    '--address ADDRESS': 'The sender of the transaction to replace, if several keys have unmined ones.',
+    '--address ADDRESS':
+      'The sender of the transaction to replace, if several keys have unmined transactions.',
     '--dry-run': 'Only print the plan.',
     '--report':
       'Print a report instead of a plan. By default, the report starts shortly before our first transaction.',

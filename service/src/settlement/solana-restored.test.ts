@@ -237,7 +237,7 @@ test('participation cancel says that the row will fail, and a forgotten commit c
     `${id} would become failed, as soon as no commit for it can land any more`,
   );
   expect(JSON.parse(await run('show', id))).toMatchObject({ status: 'pending', reason: null });
-  expect(await run('cancel', id)).toBe(`${id} pending, will become failed once no commit can land any more`);
+  expect(await run('cancel', id)).toBe(`${id} pending, will fail once no commit can land any more`);
   expect(JSON.parse(await run('show', id))).toMatchObject({ status: 'pending', reason: 'cancelled' });
   const { rows } = await sale.app.ctx.pool.query(
     "select entry::jsonb ->> 'action' as action, entry::jsonb -> 'actor' ->> 'object' as actor from audit_entries where entry like $1 order by written desc limit 1",

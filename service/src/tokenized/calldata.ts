@@ -15,7 +15,7 @@ import { orderEvent } from './order-event.ts';
 import type { Attestation } from './provider.ts';
 import { signQuoteRequest } from './quote-signature.ts';
 import type { SwapTransaction } from './schema.ts';
-import { moveOrder, orderIssue } from './store.ts';
+import { moveOrder, orderIssuance } from './store.ts';
 
 type AttestedOrder = {
   id: string;
@@ -69,7 +69,7 @@ export async function issueCalldata(
     receive_output_decimals: assetDecimals,
   };
   return ctx.commitReply(async (tx, storing) => {
-    const issued = mapStep(orderIssue(id, fee, toTimestamp(ctx.clock.micros())), (isAttested) => {
+    const issued = mapStep(orderIssuance(id, fee, toTimestamp(ctx.clock.micros())), (isAttested) => {
       if (!isAttested) throw new ApiError('order_outstanding', { expires_at: expiryOf(attestation) });
     });
     await lockMayTrade(ctx, tx, intent.caller, intent.offer, wallet, [issued, storing(reply)]);

@@ -150,7 +150,7 @@ describe('an order', () => {
   });
 
   test.each(['hold', 'proof'] as const)(
-    'gives no calldata when a lost %s arrives while it is signed',
+    'gives no calldata if the %s changes while it is signed',
     async (what) => {
       const between = () => (what === 'hold' ? holdUser(world.app.ctx, USER, 'in between') : endProof());
       const { status, body } = await whileSigning(between, () => order(`in-between-${what}`));

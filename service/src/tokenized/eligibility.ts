@@ -10,8 +10,8 @@ import { openOfferLock } from '../offers/offer.ts';
 import type { EvmContract, OfferOption } from '../offers/stored-offer.ts';
 
 /**
- * Throws unless this user may trade the offer with this wallet. Returns whether
- * `lockMayTrade` repeats all of the checks.
+ * Throws unless this user may trade the offer with this wallet. Returns whether `lockMayTrade` repeats all of the
+ * checks.
  */
 export async function assertMayTrade(
   ctx: Context,

@@ -189,7 +189,7 @@ export async function saveAttestation(
 }
 
 /** Moves an attested order to `live` and stores its fee. Returns false if the order is no longer attested. */
-export function orderIssue(id: string, fee: bigint, now: string): Step<boolean> {
+export function orderIssuance(id: string, fee: bigint, now: string): Step<boolean> {
   const query = fixedSql`
     update tokenized_orders set state = 'live', fee = ${fee.toString()}, updated_at = ${now}
     where id = ${id} and state = 'attested' returning id`;
