@@ -1,13 +1,7 @@
 import { domainSeparator, type Hex } from 'viem';
-import {
-  encodeAbiParameters,
-  encodeFunctionData,
-  hashStruct,
-  hashTypedData,
-  keccak256,
-  parseAbiParameters,
-} from 'viem/utils';
+import { encodeFunctionData, hashStruct, hashTypedData, keccak256, parseAbiParameters } from 'viem/utils';
 import { verifiedSwapAbi } from './verifier-abi.ts';
+import { encodeWords } from './words.ts';
 
 /** EIP-712 types of the quote that the venue signs, taken from the struct in the contract's ABI. */
 export const QUOTE_TYPES = { Quote: verifiedSwapAbi[0].inputs[0].components };
@@ -79,15 +73,13 @@ export function hashRequest(domain: Domain, message: VerifyRequest): Hex {
   return hashTypedData({ domain, types: REQUEST_TYPES, primaryType: 'VerifyRequest', message });
 }
 
-const REQUEST_WORDS = [{ type: 'bytes32' }, ...REQUEST_TYPES.VerifyRequest] as const;
-
 /**
  * A faster `hashRequest` for callers that already have the domain separator. Skips hashing the domain and the types.
  */
 export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
   const { side, inputToken, outputToken, sender, nonce, expiry, amount } = message;
-  const words = [REQUEST_TYPEHASH, side, inputToken, outputToken, sender, nonce, expiry, amount] as const;
-  const struct = keccak256(encodeAbiParameters(REQUEST_WORDS, words));
+  const words = [REQUEST_TYPEHASH, side, inputToken, outputToken, sender, nonce, expiry, amount];
+  const struct = keccak256(`0x${encodeWords(words)}`);
   return keccak256(`0x1901${separator.slice(2)}${struct.slice(2)}`);
 }
 

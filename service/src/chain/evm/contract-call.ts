@@ -1,5 +1,7 @@
+import { encodeWords } from '@causeway/contracts/encodings/words.ts';
 import {
   type Abi,
+  type AbiFunction,
   type ContractFunctionArgs,
   type ContractFunctionName,
   type ContractFunctionReturnType,
@@ -12,7 +14,13 @@ import { decodeFunctionResult, encodeFunctionData, hexToBigInt, size, slice } fr
 export type Call<T> = { key: string; to: Hex; encode(): Hex; decode(data: Hex): T };
 
 type View = 'view' | 'pure';
-type PreparedFunction = { abi: Abi; functionName: Hex; name: string };
+type PreparedFunction = {
+  abi: Abi;
+  functionName: Hex;
+  name: string;
+  /** The number of arguments, if `encodeWords` can encode all of them. Otherwise null. */
+  words: number | null;
+};
 
 /**
  * Caches each function with its selector, because computing the selector costs more than encoding the call. Assumes
@@ -23,9 +31,20 @@ const preparedByAbi = new WeakMap<Abi, Map<string, PreparedFunction>>();
 function prepareFunction(abi: Abi, name: string): PreparedFunction {
   const byName = preparedByAbi.get(abi) ?? new Map<string, PreparedFunction>();
   preparedByAbi.set(abi, byName);
-  const prepared = byName.get(name) ?? { ...prepareEncodeFunctionData({ abi, functionName: name }), name };
-  byName.set(name, prepared);
-  return prepared;
+  const known = byName.get(name);
+  if (known !== undefined) return known;
+  const prepared = prepareEncodeFunctionData({ abi, functionName: name });
+  const [{ inputs }] = prepared.abi as readonly [AbiFunction];
+  const takesWords = inputs.every(({ type }) => type === 'address' || type === 'uint256');
+  const created = { ...prepared, name, words: takesWords ? inputs.length : null };
+  byName.set(name, created);
+  return created;
+}
+
+function encode({ abi, functionName, words }: PreparedFunction, args: readonly unknown[]): Hex {
+  return words === args.length
+    ? `${functionName}${encodeWords(args)}`
+    : encodeFunctionData({ abi, functionName, args });
 }
 
 export function contractCall<const A extends Abi, Name extends ContractFunctionName<A, View>>(
@@ -38,7 +57,7 @@ export function contractCall<const A extends Abi, Name extends ContractFunctionN
   return {
     key: `${to}.${functionName}(${(args as readonly unknown[]).join()})`,
     to,
-    encode: () => encodeFunctionData({ ...prepared, args: args as readonly unknown[] }),
+    encode: () => encode(prepared, args as readonly unknown[]),
     decode: (data) =>
       decodeFunctionResult({
         abi: prepared.abi,

@@ -1,13 +1,7 @@
 import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
+import { readWord } from '@causeway/contracts/encodings/words.ts';
 import type { Hex } from 'viem';
-import {
-  decodeFunctionResult,
-  encodeFunctionData,
-  getAbiItem,
-  isHex,
-  numberToHex,
-  toFunctionSelector,
-} from 'viem/utils';
+import { encodeFunctionData, getAbiItem, isHex, numberToHex, toFunctionSelector } from 'viem/utils';
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { RpcReply } from '../rpc/endpoint.ts';
 import type { Rpc } from '../rpc/rpc.ts';
@@ -102,21 +96,34 @@ function decodeAggregate(reply: RpcReply | undefined, count: number): BatchResul
   if (reply === undefined || 'error' in reply) return 'failed';
   if (reply.result === '0x') return 'no code';
   try {
-    const results = decodeFunctionResult({
-      abi: multicall3.abi,
-      functionName: 'aggregate3',
-      data: reply.result as Hex,
-    });
-    if (results.length !== count + BLOCK_ID_CALLS.length)
-      throw new Error('aggregate3 returned the wrong number of results');
-    const identity = results.slice(0, BLOCK_ID_CALLS.length).map(({ returnData }) => returnData);
-    const rest = results
-      .slice(BLOCK_ID_CALLS.length)
-      .map(({ success, returnData }) => ({ success, data: returnData }));
+    const results = readAggregate(reply.result, count + BLOCK_ID_CALLS.length);
+    const identity = results.slice(0, BLOCK_ID_CALLS.length).map(({ data }) => data);
+    const rest = results.slice(BLOCK_ID_CALLS.length);
     return { block: { number: Number(identity[0]), id: identity.join() }, results: rest };
   } catch (cause) {
     throw new UpstreamFailure('invalid_response', 'the aggregate3 result cannot be decoded', { cause });
   }
+}
+
+/**
+ * Decodes the result of `aggregate3`, a list of pairs of `bool` and `bytes`. Throws if the result is malformed or does
+ * not have `count` pairs. Written by hand for the same reason as `encodeAggregate`.
+ */
+export function readAggregate(result: unknown, count: number): RawResult[] {
+  if (!isHex(result) || result.length % 2 !== 0) throw new Error('the result is not hex data');
+  const data = result.toLowerCase() as Hex;
+  const list = readWord(data, 0);
+  const pairs = list + 32;
+  if (readWord(data, list) !== count) throw new Error('the result has the wrong number of pairs');
+  return Array.from({ length: count }, (_, index) => {
+    const pair = pairs + readWord(data, pairs + 32 * index);
+    const success = readWord(data, pair);
+    const bytes = pair + readWord(data, pair + 32);
+    const start = 2 + 2 * (bytes + 32);
+    const end = start + 2 * readWord(data, bytes);
+    if (success > 1 || end > data.length) throw new Error('the result is malformed');
+    return { success: success === 1, data: `0x${data.slice(start, end)}` as const };
+  });
 }
 
 // Resends the first failed call and all calls after it as separate calls. The calls in a multicall share its gas, so a
