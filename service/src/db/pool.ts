@@ -12,6 +12,7 @@ import { summarizeStatement } from './statement-summary.ts';
 import { nameStatements } from './statements.ts';
 import type { Database } from './tables.ts';
 import { type TransactionTags, tagTransactions } from './tagged-transactions.ts';
+import { createOnce } from './wrap-driver.ts';
 
 export interface PoolOptions {
   /** Maximum number of connections. Default: 10. */
@@ -106,7 +107,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   const connections = nameStatements(pool, queue);
   const createLane = (lane: string): Lane => {
     const postgres = new PostgresDialect({ pool: connections(lane) });
-    const dialect = notifyOnCommit(commitWithCalls(postgres), notifier);
+    const dialect = createOnce(notifyOnCommit(commitWithCalls(postgres), notifier));
     return {
       statements: {
         query: (statement) =>

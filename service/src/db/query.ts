@@ -11,22 +11,26 @@ type Connection = pg.Connection & {
   _send(messages: Buffer): void;
 };
 
-/** The members of `pg.Query` that we use. The type declaration of `pg.Query` leaves most of them out. */
-type BaseQuery = {
+/**
+ * The members of `pg.Query` that we use. The type declaration of `pg.Query` leaves most of them out. `T` is the type of
+ * the result.
+ */
+type BaseQuery<T> = {
   name: string;
   text: string;
   values: unknown[];
-  callback?: Callback<pg.QueryResult>;
+  callback?: Callback<T>;
   _result: RowReader & pg.QueryResult;
   _accumulateRows: boolean;
   _canceledDueToError: Error | false;
   submit(connection: Connection): Error | null;
   handleDataRow(message: unknown): void;
   handleCommandComplete(message: unknown, connection: Connection): void;
+  handleReadyForQuery(): void;
 };
 type Callback<T> = (error: Error | null | undefined, result?: T) => void;
 
-const BaseQuery = pg.Query as unknown as new (text: string, values: unknown[] | undefined) => BaseQuery;
+const BaseQuery = pg.Query as unknown as new <T>(text: string, values: unknown[] | undefined) => BaseQuery<T>;
 const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
 const EXECUTE = serialize.execute();
 const SYNC = serialize.sync();
@@ -65,7 +69,7 @@ function isKnown(connection: Connection, { name = '', text }: Statement): boolea
  * A query that runs a named statement. `pg` sends a separate message to ask for the columns of every query. If the
  * columns are already known, this class leaves that message out and sends the other messages in one write.
  */
-class NamedQuery extends BaseQuery {
+class NamedQuery extends BaseQuery<pg.QueryResult> {
   override submit(connection: Connection): Error | null {
     return isKnown(connection, this) ? send(connection, [this]) : super.submit(connection);
   }
@@ -89,37 +93,40 @@ class NamedQuery extends BaseQuery {
   }
 }
 
-type Batch = {
-  callback?: Callback<pg.QueryResult[]>;
-  submit(connection: Connection): Error | null;
-  handleDataRow(message: unknown): void;
-  handleCommandComplete(message: unknown, connection: Connection): void;
-  handleError(error: Error): void;
-  handleReadyForQuery(): void;
-};
-
 /**
- * Returns a query that runs several statements in order. They are sent together and answered together. If one fails,
- * the server skips the later ones. The server enforces a timeout for each statement, and `pg` enforces one for the
- * whole batch.
+ * Runs several statements in order. They are sent together and answered together. If one fails, the server skips the
+ * later ones. The server enforces a timeout for each statement, and `pg` enforces one for the whole batch.
+ *
+ * Must be a class: if every batch had closures of its own, V8 would move finished batches, with all that they refer to,
+ * to the old generation, and keep them until the next full garbage collection.
  */
-function newBatch(queries: readonly NamedQuery[]): Batch {
-  let finished = 0;
-  const batch: Batch = {
-    submit: (connection) => send(connection, queries),
-    handleDataRow: (message) => queries[finished]?.handleDataRow(message),
-    handleCommandComplete: (message, connection) => {
-      queries[finished]?.handleCommandComplete(message, connection);
-      finished++;
-    },
-    handleError: (error) => batch.callback?.(error),
-    handleReadyForQuery: () => {
-      const [error] = queries.flatMap(({ _canceledDueToError: unreadable }) => unreadable || []);
-      const results = queries.map(({ _result }) => _result);
-      batch.callback?.(error, results);
-    },
-  };
-  return batch;
+class Batch extends BaseQuery<pg.QueryResult[]> {
+  readonly #queries: readonly NamedQuery[];
+  #finished = 0;
+
+  constructor(queries: readonly NamedQuery[]) {
+    super('', undefined);
+    this.#queries = queries;
+  }
+
+  override submit(connection: Connection): Error | null {
+    return send(connection, this.#queries);
+  }
+
+  override handleDataRow(message: unknown): void {
+    this.#queries[this.#finished]?.handleDataRow(message);
+  }
+
+  override handleCommandComplete(message: unknown, connection: Connection): void {
+    this.#queries[this.#finished]?.handleCommandComplete(message, connection);
+    this.#finished++;
+  }
+
+  override handleReadyForQuery(): void {
+    const [error] = this.#queries.flatMap(({ _canceledDueToError: unreadable }) => unreadable || []);
+    const results = this.#queries.map(({ _result }) => _result);
+    this.callback?.(error, results);
+  }
 }
 
 function send(connection: Connection, queries: readonly NamedQuery[]): Error | null {
@@ -155,7 +162,7 @@ export async function runInOrder(
 ): Promise<pg.QueryResult[]> {
   const connection = connectionOf(client);
   if (statements.length > 1 && statements.every((statement) => isKnown(connection, statement)))
-    return run(client, newBatch(statements.map(newNamedQuery)));
+    return run(client, new Batch(statements.map(newNamedQuery)));
   const results: pg.QueryResult[] = [];
   for (const statement of statements)
     results.push(await run(client, newQuery(statement) as unknown as NamedQuery));

@@ -24,3 +24,20 @@ export function wrapDriver(dialect: Dialect, change: (driver: Driver) => Partial
     },
   };
 }
+
+/**
+ * Returns a dialect that creates its driver, adapter and query compiler only once, so that a new `Kysely` per request
+ * is cheap. Every `Kysely` calls the driver's `init`, so `init` must be harmless to repeat. Do not use Kysely's `log`
+ * option with this dialect: every `Kysely` would wrap the connections again.
+ */
+export function createOnce(dialect: Dialect): Dialect {
+  const driver = dialect.createDriver();
+  const adapter = dialect.createAdapter();
+  const compiler = dialect.createQueryCompiler();
+  return {
+    createAdapter: () => adapter,
+    createIntrospector: (db) => dialect.createIntrospector(db),
+    createQueryCompiler: () => compiler,
+    createDriver: () => driver,
+  };
+}
