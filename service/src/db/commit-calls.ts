@@ -30,6 +30,13 @@ export async function callAtCommit(
   });
 }
 
+/** Throws if the transaction has calls to make at its commit. */
+export async function assertNoCommitCalls(tx: Kysely<Database>): Promise<void> {
+  await tx.getExecutor().provideConnection(async ({ commitCalls }: CommittingConnection) => {
+    if (commitCalls !== undefined) throw new Error('the transaction has calls to make at its commit');
+  });
+}
+
 /** Returns the dialect with a driver that sends the queued calls of a transaction together with its commit. */
 export function commitWithCalls(dialect: Dialect): Dialect {
   return wrapDriver(dialect, (driver) => ({
@@ -42,6 +49,11 @@ export function commitWithCalls(dialect: Dialect): Dialect {
     rollbackTransaction: async (connection: CommittingConnection) => {
       delete connection.commitCalls;
       await driver.rollbackTransaction(connection);
+    },
+    // Calls that come too late must not be made at the commit of another request's transaction.
+    releaseConnection: (connection: CommittingConnection) => {
+      delete connection.commitCalls;
+      return driver.releaseConnection(connection);
     },
   }));
 }

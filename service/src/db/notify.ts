@@ -70,6 +70,10 @@ export function notifyOnCommit(dialect: Dialect, notifier: Notifier): Dialect {
       delete connection.notifications;
       await driver.rollbackTransaction(connection);
     },
+    releaseConnection: (connection: NotifyingConnection) => {
+      delete connection.notifications;
+      return driver.releaseConnection(connection);
+    },
   }));
 }
 

@@ -7,7 +7,7 @@ import { COMMIT } from './commit-calls.ts';
 import { canSendTogether, runInOrder, type Statement } from './query.ts';
 import { summarizeStatement } from './statement-summary.ts';
 import { BEGIN, beginningOf } from './tagged-transactions.ts';
-import { TOGETHER } from './together.ts';
+import { TOGETHER, TOGETHER_WITH_COMMIT } from './together.ts';
 
 // The maximum number of named statements. The text of some queries varies, for example with their filters. Without a
 // limit, the plans of these queries would fill the database server's memory.
@@ -49,6 +49,8 @@ export function nameStatements(pool: pg.Pool, queue: FairQueue): (lane: string) 
 
 type NamingClient = PostgresPoolClient & { leave(): void };
 
+const COMMIT_STATEMENT: Statement = { name: 'commit', text: COMMIT, values: [] };
+
 /** The result of a statement that was not sent. */
 const NO_ROWS = { command: '', rowCount: null, rows: [] };
 
@@ -61,6 +63,8 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
   let failure: unknown = null;
   /** Whether the transaction has ended but its owner has not released the connection yet. */
   let hasEnded = false;
+  /** Whether the transaction was committed together with its last statements. */
+  let isCommitted = false;
   /** Settles when everything that was enqueued has run. */
   let latest: Promise<unknown> = Promise.resolve();
   // Runs calls one after the other. The statements of one call may be sent one by one, and no other call, such as a
@@ -106,7 +110,8 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
   };
   /**
    * Runs `calls` (SQL `call` statements; see `COMMIT`), then ends the transaction. Sends nothing if the transaction is
-   * empty. Also sends no rollback on a broken connection, because closing the connection rolls the transaction back.
+   * empty or already committed. Also sends no rollback on a broken connection, because closing the connection rolls the
+   * transaction back.
    */
   const end = async (text: 'commit' | 'rollback', calls: readonly string[]) => {
     const before = beginning;
@@ -116,6 +121,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
     return enqueue(async () => {
       const cause = failure;
       failure = null;
+      if (isCommitted) return NO_ROWS;
       if (isBroken && text === 'rollback') return NO_ROWS;
       // If the transaction could not begin, the calls would take effect outside a transaction.
       if (cause !== null && calls.length > 0) throw cause;
@@ -123,6 +129,13 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
       // rolled back.
       return (await send([...(before ?? []), { text: [...calls, text].join('; ') }])).at(-1);
     });
+  };
+  const runAndCommit = async (list: readonly Statement[]) => {
+    const running = run([...list, COMMIT_STATEMENT]);
+    hasEnded = true;
+    const results = await running;
+    isCommitted = true;
+    return results.slice(0, -1);
   };
   const name = (text: string, values: readonly unknown[]): Statement => {
     const known = nameStatement(statements, text);
@@ -133,9 +146,10 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
       beginning = beginningOf(values as string[], canSendTogether(client));
       return NO_ROWS;
     }
-    if (text === TOGETHER) {
+    if (text === TOGETHER || text === TOGETHER_WITH_COMMIT) {
       const list = (values as CompiledQuery[]).map(({ sql, parameters }) => name(sql, parameters));
-      return { ...NO_ROWS, rows: (await run(list)).map(({ rows }) => rows) };
+      const results = await (text === TOGETHER ? run(list) : runAndCommit(list));
+      return { ...NO_ROWS, rows: results.map(({ rows }) => rows) };
     }
     if (text === COMMIT || text === 'rollback') return end(text, values as string[]);
     const [result] = await run([name(text, values)]);
@@ -148,6 +162,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
     release: () => {
       const { leave } = wrapper;
       hasEnded = false;
+      isCommitted = false;
       client.release(isBroken || generation !== statements.generation);
       leave();
     },

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
 import { callAtCommit } from './commit-calls.ts';
 import { type Db, type OpenPool, openPool } from './pool.ts';
-import { newStep, runStep, runSteps } from './together.ts';
+import { commitSteps, newStep, runStep, runSteps } from './together.ts';
 
 let database: TestDatabase;
 
@@ -87,9 +87,44 @@ describe.each([
     expect(await run(3)).toEqual({ before: 2, first: [3], between: 3, second: [4], after: 4 });
     if (writes !== null) expect(await countWrites(one, () => run(5))).toBe(writes.together);
     expect(await one.db.transaction().execute((tx) => runStep(tx, count(tx)))).toBe(writes === null ? 4 : 6);
-    await expect(runSteps(one.db, { count: count(one.db) })).rejects.toThrow(
-      'runSteps requires a transaction',
-    );
+    await expect(runSteps(one.db, { count: count(one.db) })).rejects.toThrow('steps require a transaction');
+  });
+
+  test('commit in the same round trip as their last steps', async () => {
+    const run = (from: number) =>
+      one
+        .tagged({ requestId: 'r', actor })
+        .transaction()
+        .execute((tx) => commitSteps(tx, { first: insertion(tx, from), count: count(tx) }));
+    const before = await runStep(one.db, count(one.db));
+    expect(await run(500)).toEqual({ first: [500], count: Number(before) + 1 });
+    expect(await run(501)).toEqual({ first: [501], count: Number(before) + 2 });
+    if (writes !== null) expect(await countWrites(one, () => run(502))).toBe(1);
+    else await run(502);
+    for (let i = 0; i < 2; i++) await expect(run(502)).rejects.toMatchObject({ code: '23505' });
+    // An error after the commit undoes nothing, and the connection stays usable.
+    const unreadable = one.db
+      .transaction()
+      .execute((tx) => commitSteps(tx, { bad: { ...insertion(tx, 503), read: () => assert.fail('bad') } }));
+    await expect(unreadable).rejects.toThrow('bad');
+    const late = one.db.transaction().execute(async (tx) => {
+      await commitSteps(tx, { inserted: insertion(tx, 504) });
+      await runStep(tx, insertion(tx, 505));
+    });
+    await expect(late).rejects.toThrow('the transaction that this statement belongs to has ended');
+    const calls = one.db.transaction().execute(async (tx) => {
+      await callAtCommit(tx, 'append_events', []);
+      await commitSteps(tx, { inserted: insertion(tx, 506) });
+    });
+    await expect(calls).rejects.toThrow('the transaction has calls to make at its commit');
+    await one.db.transaction().execute((tx) => runStep(tx, insertion(tx, 507)));
+    const undone = one.db.transaction().execute(async (tx) => {
+      await runStep(tx, insertion(tx, 508));
+      throw new Error('undone');
+    });
+    await expect(undone).rejects.toThrow('undone');
+    const { rows } = await one.pool.query('delete from steps where id >= 500 returning id');
+    expect(rows.map(({ id }) => id)).toEqual([500, 501, 502, 503, 504, 507]);
   });
 
   test('skip the steps after one that fails, and change nothing', async () => {
@@ -181,6 +216,23 @@ describe.each([
     ]);
     const { rows } = await one.pool.query('delete from steps where id >= 410 returning id');
     expect(rows).toEqual([{ id: 410 }]);
+  });
+
+  test('make no calls of another transaction that came too late', async () => {
+    let late: Promise<unknown> = Promise.resolve();
+    await one
+      .tagged({ requestId: 'a', actor })
+      .transaction()
+      .execute(async (tx) => {
+        await runStep(tx, count(tx));
+        // Not awaited, so this call comes while the transaction is being committed.
+        late = setImmediate().then(() => callAtCommit(tx, 'append_events', [{ bad: true }]));
+      });
+    await late;
+    await one
+      .tagged({ requestId: 'b', actor })
+      .transaction()
+      .execute((tx) => runStep(tx, count(tx)));
   });
 
   test('make no calls at the commit if they could not begin', async () => {

@@ -1,4 +1,5 @@
 import { CompiledQuery, type Kysely } from 'kysely';
+import { assertNoCommitCalls } from './commit-calls.ts';
 import type { Database } from './tables.ts';
 
 /**
@@ -6,6 +7,9 @@ import type { Database } from './tables.ts';
  * statements to send together instead.
  */
 export const TOGETHER = 'together';
+
+/** Like `TOGETHER`, but the transaction is committed together with the statements. */
+export const TOGETHER_WITH_COMMIT = 'together with commit';
 
 /**
  * A statement, and a function that turns its rows into a result or throws. The comment on a function that returns a
@@ -33,12 +37,35 @@ export async function runStep<T>(db: Kysely<Database>, { query, read }: Step<T>)
  */
 export async function runSteps<T extends Record<string, unknown>>(
   tx: Kysely<Database>,
-  steps: { [K in keyof T]: Step<T[K]> },
+  steps: Steps<T>,
 ): Promise<T> {
-  if (!tx.isTransaction) throw new Error('runSteps requires a transaction');
+  return sendSteps(tx, TOGETHER, steps);
+}
+
+/**
+ * Like `runSteps`, but also commits the transaction, in the same round trip if possible. Must be the last call of the
+ * transaction. The results are read after the commit, so a step that throws when it is read undoes nothing. After a
+ * timeout or a lost connection, the server may still run the steps and commit.
+ */
+export async function commitSteps<T extends Record<string, unknown>>(
+  tx: Kysely<Database>,
+  steps: Steps<T>,
+): Promise<T> {
+  await assertNoCommitCalls(tx);
+  return sendSteps(tx, TOGETHER_WITH_COMMIT, steps);
+}
+
+type Steps<T> = { [K in keyof T]: Step<T[K]> };
+
+async function sendSteps<T extends Record<string, unknown>>(
+  tx: Kysely<Database>,
+  text: typeof TOGETHER | typeof TOGETHER_WITH_COMMIT,
+  steps: Steps<T>,
+): Promise<T> {
+  if (!tx.isTransaction) throw new Error('steps require a transaction');
   const all = Object.entries(steps) as [string, Step<unknown>][];
   const queries = all.map(([, { query }]) => query);
-  const { rows } = await tx.executeQuery(CompiledQuery.raw(TOGETHER, queries));
+  const { rows } = await tx.executeQuery(CompiledQuery.raw(text, queries));
   return Object.fromEntries(
     all.map(([name, { read }], index) => [name, read(rows[index] as unknown[])]),
   ) as T;

@@ -59,6 +59,20 @@ async function whileSigning<T>(between: () => Promise<unknown>, work: () => Prom
   };
   return work().finally(() => Object.assign(operator, { signRequest }));
 }
+
+/** Runs `work`, with `between` after the first eligibility check and before the order is stored. */
+async function whileChecking<T>(between: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
+  const { db, forPartner } = world.app.ctx;
+  const { id } = await db.selectFrom('partners').select('id').executeTakeFirstOrThrow();
+  const { venue } = forPartner(id);
+  const { tradingLimits } = venue;
+  venue.tradingLimits = async (...args) => {
+    await between();
+    return tradingLimits(...args);
+  };
+  return work().finally(() => Object.assign(venue, { tradingLimits }));
+}
+
 /** Returns the offer as the node currently serves it. */
 async function servedOffer(): Promise<Offer | undefined> {
   const { db, offers } = world.app.ctx;
@@ -164,6 +178,19 @@ describe('an order', () => {
       await expect
         .poll(async () => (await reasons.execute(world.app.ctx.db)).rows.map(({ reason }) => reason))
         .toContain(body.code);
+    },
+  );
+
+  test.each(['hold', 'proof'] as const)(
+    'is not stored if the %s changes after the first check',
+    async (what) => {
+      const between = () => (what === 'hold' ? holdUser(world.app.ctx, USER, 'meanwhile') : endProof());
+      // The second order finds its statements prepared, so that they are sent together with the commit.
+      expect((await order(`prepared-${what}`)).status).toBe(200);
+      await world.app.ctx.db.deleteFrom('tokenized_orders').execute();
+      const { body } = await whileChecking(between, () => order(`meanwhile-${what}`));
+      expect(body.code).toBe(what === 'hold' ? 'account_restricted' : 'wallet_not_proven');
+      expect(await states()).toEqual([]);
     },
   );
 

@@ -39,17 +39,22 @@ const COLUMNS_TEXT =
 const COLUMNS = sql.raw(COLUMNS_TEXT.text);
 
 /**
- * Inserts a new order, before its attestation is requested. Returns undefined if the wallet already has an open order
- * for the asset.
+ * Inserts a new order, before its attestation is requested. Inserts nothing and returns undefined if the user is on
+ * hold or has not proven the wallet, or if the wallet already has an open order for the asset. An erased user has no
+ * proofs, and a wallet can have several proofs, one per chain.
  */
 export function orderInsertion(order: NewOrder, now: string): Step<string | undefined> {
   const { chain, wallet, asset } = order;
   const query = fixedSql<{ id: string }>`
     insert into tokenized_orders (id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount,
       claim, state, holding, expires_at, from_block, inserted_at, updated_at)
-    values (${order.id}, ${order.partner_id}, ${order.user_id}, ${order.offer_id}, ${order.symbol}, ${chain},
-      ${wallet}, ${order.swap}, ${asset}, ${order.token}, ${order.amount.toString()}, ${order.claim}, 'asking', true,
-      ${order.expires_at}, ${order.from_block}, ${now}, ${now})
+    select ${order.id}, proof.partner_id, proof.user_id, ${order.offer_id}, ${order.symbol}, ${chain},
+      proof.address, ${order.swap}, ${asset}, ${order.token}, ${order.amount.toString()}, ${order.claim}, 'asking', true,
+      ${order.expires_at}, ${order.from_block}, ${now}, ${now}
+    from wallet_proofs proof join users on users.id = proof.user_id
+    where proof.partner_id = ${order.partner_id} and proof.user_id = ${order.user_id} and proof.address = ${wallet}
+      and users.held_at is null
+    limit 1
     on conflict (chain, wallet, asset) where holding do nothing returning id`;
   return newStep(query, ([inserted]) => inserted?.id);
 }

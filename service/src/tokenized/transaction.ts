@@ -1,6 +1,6 @@
 import { formatUnits } from 'viem/utils';
 import type { Context } from '../context.ts';
-import { runSteps } from '../db/together.ts';
+import { commitSteps } from '../db/together.ts';
 import { accountLock } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
@@ -8,7 +8,7 @@ import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
 import type { Signer } from '../operator/signer.ts';
 import { notConfigured, upstreamFailureOf } from '../outbound/failure.ts';
-import { proofLock } from '../wallets/proof.ts';
+import { proofsLock } from '../wallets/proof.ts';
 import { issueCalldata } from './calldata.ts';
 import { assertMayTrade } from './eligibility.ts';
 import { type Intent, readIntent } from './intent.ts';
@@ -157,15 +157,16 @@ async function insertNewOrder(ctx: Context, intent: Intent, { fromBlock }: Terms
     from_block: fromBlock,
   };
   const now = toTimestamp(ctx.clock.micros());
-  const id = await ctx.db.transaction().execute(async (tx) => {
-    const { inserted } = await runSteps(tx, {
+  // The locks keep the conditions of `orderInsertion` from changing. Their results say why nothing was inserted.
+  const { isProven, id } = await ctx.db.transaction().execute((tx) =>
+    commitSteps(tx, {
       account: accountLock(order.user_id),
-      proof: proofLock({ ...order, wallet_address: wallet }),
-      inserted: orderInsertion(order, now),
-    });
-    return inserted;
-  });
+      isProven: proofsLock([{ ...order, wallet_address: wallet }]),
+      id: orderInsertion(order, now),
+    }),
+  );
   if (id !== undefined) return id;
+  if (!isProven) throw new ApiError('wallet_not_proven');
   const holding = await findHolding(ctx.db, order);
   throw orderOutstanding(holding?.expires_at ?? order.expires_at);
 }
