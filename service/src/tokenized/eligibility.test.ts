@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { USER } from '../../test/support/tokens.ts';
 import { startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
 import { evmWallet, proveWallets } from '../../test/support/wallets.ts';
+import { erasedAddressOf } from '../accounts/email.ts';
 import { holdUser } from '../accounts/hold.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
@@ -180,6 +181,20 @@ describe('an order', () => {
         .toContain(body.code);
     },
   );
+
+  test('is not stored for a user who is erased after the first check, although the proof remains', async () => {
+    const { db } = world.app.ctx;
+    const user = db.selectFrom('users').select('email').where('id', '=', USER);
+    const { email } = await user.executeTakeFirstOrThrow();
+    const rename = (to: string) =>
+      db.updateTable('users').set({ email: to }).where('id', '=', USER).execute();
+    const { body } = await whileChecking(
+      () => rename(erasedAddressOf(USER)),
+      () => order('erased'),
+    ).finally(() => rename(email));
+    expect(body.code).toBe('unauthorized');
+    expect(await states()).toEqual([]);
+  });
 
   test.each(['hold', 'proof'] as const)(
     'is not stored if the %s changes after the first check',

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
+import { erasedAddressOf } from '../accounts/email.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import { fixedSql, sqlText } from '../db/fixed-sql.ts';
 import type { Db } from '../db/pool.ts';
@@ -40,8 +41,8 @@ const COLUMNS = sql.raw(COLUMNS_TEXT.text);
 
 /**
  * Inserts a new order, before its attestation is requested. Inserts nothing and returns undefined if the user is on
- * hold or has not proven the wallet, or if the wallet already has an open order for the asset. An erased user has no
- * proofs, and a wallet can have several proofs, one per chain.
+ * hold, has been erased or has not proven the wallet, or if the wallet already has an open order for the asset. A wallet
+ * can have several proofs, one per chain.
  */
 export function orderInsertion(order: NewOrder, now: string): Step<string | undefined> {
   const { chain, wallet, asset } = order;
@@ -53,7 +54,7 @@ export function orderInsertion(order: NewOrder, now: string): Step<string | unde
       ${order.expires_at}, ${order.from_block}, ${now}, ${now}
     from wallet_proofs proof join users on users.id = proof.user_id
     where proof.partner_id = ${order.partner_id} and proof.user_id = ${order.user_id} and proof.address = ${wallet}
-      and users.held_at is null
+      and users.held_at is null and users.email <> ${erasedAddressOf(order.user_id)}
     limit 1
     on conflict (chain, wallet, asset) where holding do nothing returning id`;
   return newStep(query, ([inserted]) => inserted?.id);

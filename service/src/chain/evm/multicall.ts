@@ -1,5 +1,5 @@
 import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
-import { readWord } from '@causeway/contracts/encodings/words.ts';
+import { encodeWords, readWord } from '@causeway/contracts/encodings/words.ts';
 import type { Hex } from 'viem';
 import { encodeFunctionData, getAbiItem, isHex, numberToHex, toFunctionSelector } from 'viem/utils';
 import { UpstreamFailure } from '../../outbound/failure.ts';
@@ -80,16 +80,12 @@ export function encodeAggregate(calls: RawCall[]): Hex {
   let heads = '';
   let tails = '';
   for (const { to, data } of calls) {
-    heads += word(calls.length * 32 + tails.length / 2);
+    heads += encodeWords([calls.length * 32 + tails.length / 2]);
     const bytes = data.length / 2 - 1;
     const padding = '0'.repeat(((32 - (bytes % 32)) % 32) * 2);
-    tails += `${to.slice(2).toLowerCase().padStart(64, '0')}${word(1)}${word(96)}${word(bytes)}${data.slice(2)}${padding}`;
+    tails += `${encodeWords([to, 1, 96, bytes])}${data.slice(2)}${padding}`;
   }
-  return `${AGGREGATE3_SELECTOR}${word(32)}${word(calls.length)}${heads}${tails}`;
-}
-
-function word(value: number): string {
-  return value.toString(16).padStart(64, '0');
+  return `${AGGREGATE3_SELECTOR}${encodeWords([32, calls.length])}${heads}${tails}`;
 }
 
 function decodeAggregate(reply: RpcReply | undefined, count: number): BatchResult | 'no code' | 'failed' {
