@@ -18,7 +18,7 @@ import { createEventStreams, type EventStreams } from './events/streams.ts';
 import { createDeadlines } from './http/deadline.ts';
 import { limitFailures } from './http/failed-authentication.ts';
 import { commitOn } from './http/for-request.ts';
-import type { Random } from './http/ids.ts';
+import { type Random, systemRandom } from './http/ids.ts';
 import { watchOverload } from './http/overload.ts';
 import { createPartnerBudgets } from './http/partner-budgets.ts';
 import { countRefusals, memoryLimiter, postgresLimiter } from './http/rate-limits.ts';
@@ -75,7 +75,7 @@ export async function buildContext({
   databaseUrl,
   log,
   clock = realClock(),
-  random = randomBytes,
+  random = systemRandom,
 }: ContextOptions): Promise<ComposedContext> {
   const warn = (message: string) => log.warn(message);
   const isPooled = config.databaseListenUrl !== null;
@@ -162,7 +162,7 @@ export async function buildContext({
       ]),
       log,
     ),
-    assertMayWrite: (userId: string) => assertNotHeld({ db }, userId),
+    assertMayWrite: (userId: string) => assertNotHeld(database, userId),
     recordRefusal: createRefusalRecorder({ db, log }),
     commitReply: commitOn(db),
   };
@@ -236,7 +236,7 @@ function sharePartners(ctx: Context): Context['forPartner'] {
       statements,
       taggedDb: tagged,
       commitReply: commitOn(db),
-      assertMayWrite: (userId) => assertNotHeld({ db }, userId),
+      assertMayWrite: (userId) => assertNotHeld({ statements }, userId),
       identity: inLane(
         identity,
         ['createToken', 'findApplicant', 'resetApplicant', 'moveToLevel'],

@@ -1,6 +1,6 @@
 import { CompiledQuery, sql } from 'kysely';
-import { fixedSql } from '../db/fixed-sql.ts';
-import type { Db } from '../db/pool.ts';
+import { fixedSql, queryRows } from '../db/fixed-sql.ts';
+import type { Db, Queryable } from '../db/pool.ts';
 import { newStep, type Step } from '../db/together.ts';
 import { erasedAddressOf } from './email.ts';
 
@@ -46,9 +46,9 @@ export async function listHolds(db: Db, userId: string) {
     .execute();
 }
 
-export async function isHeldUser(db: Db, userId: string): Promise<boolean> {
+export async function isHeldUser(statements: Queryable, userId: string): Promise<boolean> {
   const query = fixedSql`select from users where id = ${userId} and held_at is not null`;
-  return (await db.executeQuery(query)).rows.length > 0;
+  return (await queryRows(statements, query)).length > 0;
 }
 
 export async function isErasedUser(db: Db, userId: string): Promise<boolean> {

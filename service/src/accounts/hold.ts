@@ -59,8 +59,8 @@ export async function showHolds(
   });
 }
 
-export function isHeld({ db }: Pick<Parts, 'db'>, userId: string): Promise<boolean> {
-  return isHeldUser(db, userId);
+export function isHeld({ statements }: Pick<Context, 'statements'>, userId: string): Promise<boolean> {
+  return isHeldUser(statements, userId);
 }
 
 /**

@@ -1,8 +1,19 @@
+import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { serialize } from 'pg-protocol';
 
 /** A statement to run. The type leaves out the other options of `pg`, because `newQuery` ignores them. */
-export type Statement = Pick<pg.QueryConfig, 'name' | 'text' | 'values'>;
+export type Statement = Pick<pg.QueryConfig, 'text' | 'values'> & { name?: string | undefined };
+
+/** Runs hand-written statements. `pg.Pool` implements this type. */
+export type Queryable = {
+  query<Row extends pg.QueryResultRow>(statement: Statement): Promise<{ rows: Row[] }>;
+};
+
+/** Returns the name under which a statement is prepared. Statements with the same text have the same name. */
+export function nameOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
 
 /** How `pg` reads the rows of a statement. */
 type RowReader = { fields: pg.FieldDef[]; _parsers: unknown; _prebuiltEmptyResultObject: unknown };
@@ -70,18 +81,26 @@ function isKnown(connection: Connection, { name = '', text }: Statement): boolea
  * columns are already known, this class leaves that message out and sends the other messages in one write.
  */
 class NamedQuery extends BaseQuery<pg.QueryResult> {
+  constructor({ name = '', text, values }: Statement) {
+    super(text, values);
+    this.name = name;
+  }
+
   override submit(connection: Connection): Error | null {
     return isKnown(connection, this) ? send(connection, [this]) : super.submit(connection);
   }
 
-  /** Returns the messages that run the statement. The connection must know the statement; see `isKnown`. */
-  serialize(connection: Connection): Buffer[] {
-    Object.assign(this._result, rowReaders.get(connection)?.get(this.name));
+  /** Returns the message that passes the values. The connection must know the statement; see `isKnown`. */
+  bind(connection: Connection): Buffer {
+    const { _result: result, name: statement, values } = this;
+    const reader = rowReaders.get(connection)?.get(statement);
+    if (reader !== undefined) {
+      result.fields = reader.fields;
+      result._parsers = reader._parsers;
+      result._prebuiltEmptyResultObject = reader._prebuiltEmptyResultObject;
+    }
     this._accumulateRows = true;
-    return [
-      serialize.bind({ statement: this.name, values: this.values, valueMapper: prepareValue }),
-      EXECUTE,
-    ];
+    return serialize.bind({ statement, values, valueMapper: prepareValue });
   }
 
   override handleCommandComplete(message: unknown, connection: Connection): void {
@@ -123,15 +142,18 @@ class Batch extends BaseQuery<pg.QueryResult[]> {
   }
 
   override handleReadyForQuery(): void {
-    const [error] = this.#queries.flatMap(({ _canceledDueToError: unreadable }) => unreadable || []);
+    const unreadable = this.#queries.find(({ _canceledDueToError: error }) => error !== false);
     const results = this.#queries.map(({ _result }) => _result);
-    this.callback?.(error, results);
+    this.callback?.(unreadable?._canceledDueToError || null, results);
   }
 }
 
 function send(connection: Connection, queries: readonly NamedQuery[]): Error | null {
   try {
-    connection._send(Buffer.concat([...queries.flatMap((query) => query.serialize(connection)), SYNC]));
+    const messages: Buffer[] = [];
+    for (const query of queries) messages.push(query.bind(connection), EXECUTE);
+    messages.push(SYNC);
+    connection._send(Buffer.concat(messages));
     return null;
   } catch (error) {
     return error as Error;
@@ -144,12 +166,8 @@ function send(connection: Connection, queries: readonly NamedQuery[]): Error | n
  */
 export function newQuery(statement: Statement): pg.Submittable & pg.QueryConfig {
   const { name, text, values } = statement;
-  if (name === undefined) return Object.assign(new pg.Query(text, values), { text });
-  return newNamedQuery(statement) as unknown as pg.Query & pg.QueryConfig;
-}
-
-function newNamedQuery({ name, text, values }: Statement): NamedQuery {
-  return Object.assign(new NamedQuery(text, values), { name, text }) as NamedQuery;
+  const query = name === undefined ? new BaseQuery(text, values) : new NamedQuery(statement);
+  return query as unknown as pg.Submittable & pg.QueryConfig;
 }
 
 /**
@@ -162,7 +180,7 @@ export async function runInOrder(
 ): Promise<pg.QueryResult[]> {
   const connection = connectionOf(client);
   if (statements.length > 1 && statements.every((statement) => isKnown(connection, statement)))
-    return run(client, new Batch(statements.map(newNamedQuery)));
+    return run(client, new Batch(statements.map((statement) => new NamedQuery(statement))));
   const results: pg.QueryResult[] = [];
   for (const statement of statements)
     results.push(await run(client, newQuery(statement) as unknown as NamedQuery));
@@ -177,4 +195,12 @@ function run<T>(
     query.callback = (error, result) => (error ? reject(error) : resolve(result as T));
     client.query(query as unknown as pg.Submittable);
   });
+}
+
+/**
+ * Returns whether the connection must be closed after the error. If a migration has invalidated a plan, the plan stays
+ * invalid on this connection. If a query has timed out, the query still occupies this connection.
+ */
+export function breaksConnection(error: unknown): boolean {
+  return error instanceof Error && /cached plan must not change|Query read timeout/.test(error.message);
 }

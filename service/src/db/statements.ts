@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { CompiledQuery, PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import type { FairQueue } from '../jobs/fair-queue.ts';
 import { measureCall } from '../tracer.ts';
 import { COMMIT } from './commit-calls.ts';
-import { canSendTogether, runInOrder, type Statement } from './query.ts';
+import { breaksConnection, canSendTogether, nameOf, runInOrder, type Statement } from './query.ts';
 import { summarizeStatement } from './statement-summary.ts';
 import { BEGIN, beginningOf } from './tagged-transactions.ts';
 import { TOGETHER, TOGETHER_WITH_COMMIT } from './together.ts';
@@ -137,10 +136,11 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
     isCommitted = true;
     return results.slice(0, -1);
   };
-  const name = (text: string, values: readonly unknown[]): Statement => {
-    const known = nameStatement(statements, text);
-    return { ...(known !== undefined && { name: known }), text, values: [...values] };
-  };
+  const name = (text: string, values: readonly unknown[]): Statement => ({
+    name: nameStatement(statements, text),
+    text,
+    values: values as unknown[],
+  });
   async function query(text: string, values: readonly unknown[]) {
     if (text === BEGIN) {
       beginning = beginningOf(values as string[], canSendTogether(client));
@@ -149,7 +149,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
     if (text === TOGETHER || text === TOGETHER_WITH_COMMIT) {
       const list = (values as CompiledQuery[]).map(({ sql, parameters }) => name(sql, parameters));
       const results = await (text === TOGETHER ? run(list) : runAndCommit(list));
-      return { ...NO_ROWS, rows: results.map(({ rows }) => rows) };
+      return { command: '', rowCount: null, rows: results.map(({ rows }) => rows) };
     }
     if (text === COMMIT || text === 'rollback') return end(text, values as string[]);
     const [result] = await run([name(text, values)]);
@@ -179,15 +179,7 @@ function nameStatement(statements: Statements, text: string): string | undefined
     statements.names = new Map();
     statements.generation++;
   }
-  const name = createHash('sha256').update(text).digest('hex').slice(0, 32);
+  const name = nameOf(text);
   statements.names.set(text, name);
   return name;
-}
-
-/**
- * Returns whether the connection must be closed after the error. If a migration has invalidated a plan, the plan stays
- * invalid on this connection. If a query has timed out, the query still occupies this connection.
- */
-function breaksConnection(error: unknown): boolean {
-  return error instanceof Error && /cached plan must not change|Query read timeout/.test(error.message);
 }

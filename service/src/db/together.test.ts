@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
 import { callAtCommit } from './commit-calls.ts';
 import { type Db, type OpenPool, openPool } from './pool.ts';
-import { commitSteps, newStep, runStep, runSteps } from './together.ts';
+import { commitSteps, newStep, readSteps, runStep, runSteps, type Step } from './together.ts';
 
 let database: TestDatabase;
 
@@ -88,6 +88,21 @@ describe.each([
     if (writes !== null) expect(await countWrites(one, () => run(5))).toBe(writes.together);
     expect(await one.db.transaction().execute((tx) => runStep(tx, count(tx)))).toBe(writes === null ? 4 : 6);
     await expect(runSteps(one.db, { count: count(one.db) })).rejects.toThrow('steps require a transaction');
+  });
+
+  test('are not needed to read in one round trip', async () => {
+    const skipped = undefined as Step<void> | undefined;
+    const read = () => readSteps(one.db, { first: count(one.db), skipped, second: count(one.db) });
+    const n = await runStep(one.db, count(one.db));
+    for (let i = 0; i < 2; i++) expect(await read()).toEqual({ first: n, second: n });
+    if (writes !== null) expect(await countWrites(one, read)).toBe(1);
+    const failing = newStep(sql`select 1 / 0`.compile(one.db), () => undefined);
+    for (const steps of [
+      { failing, count: count(one.db) },
+      { count: count(one.db), failing },
+    ])
+      for (let i = 0; i < 2; i++) await expect(readSteps(one.db, steps)).rejects.toThrow('division by zero');
+    expect(await read()).toEqual({ first: n, second: n });
   });
 
   test('commit in the same round trip as their last steps', async () => {

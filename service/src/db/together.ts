@@ -11,6 +11,11 @@ export const TOGETHER = 'together';
 /** Like `TOGETHER`, but the transaction is committed together with the statements. */
 export const TOGETHER_WITH_COMMIT = 'together with commit';
 
+const PLACEHOLDERS = {
+  [TOGETHER]: CompiledQuery.raw(TOGETHER),
+  [TOGETHER_WITH_COMMIT]: CompiledQuery.raw(TOGETHER_WITH_COMMIT),
+};
+
 /**
  * A statement, and a function that turns its rows into a result or throws. The comment on a function that returns a
  * step describes what the step does when it runs.
@@ -39,7 +44,19 @@ export async function runSteps<T extends Record<string, unknown>>(
   tx: Kysely<Database>,
   steps: Steps<T>,
 ): Promise<T> {
+  assertTransaction(tx);
   return sendSteps(tx, TOGETHER, steps);
+}
+
+/**
+ * Runs steps that only read, in one round trip if possible, without beginning a transaction. Each step sees what was
+ * committed when it started. The results are read in the order of the steps.
+ */
+export function readSteps<T extends Record<string, unknown>>(
+  db: Kysely<Database>,
+  steps: Steps<T>,
+): Promise<T> {
+  return sendSteps(db, TOGETHER, steps);
 }
 
 /**
@@ -51,22 +68,29 @@ export async function commitSteps<T extends Record<string, unknown>>(
   tx: Kysely<Database>,
   steps: Steps<T>,
 ): Promise<T> {
+  assertTransaction(tx);
   await assertNoCommitCalls(tx);
   return sendSteps(tx, TOGETHER_WITH_COMMIT, steps);
 }
 
-type Steps<T> = { [K in keyof T]: Step<T[K]> };
+/** A step without a result may be undefined. Then nothing runs in its place. */
+type Steps<T> = { [K in keyof T]: Step<T[K]> | (T[K] extends void ? undefined : never) };
+
+function assertTransaction(db: Kysely<Database>): void {
+  if (!db.isTransaction) throw new Error('steps require a transaction');
+}
 
 async function sendSteps<T extends Record<string, unknown>>(
-  tx: Kysely<Database>,
+  db: Kysely<Database>,
   text: typeof TOGETHER | typeof TOGETHER_WITH_COMMIT,
   steps: Steps<T>,
 ): Promise<T> {
-  if (!tx.isTransaction) throw new Error('steps require a transaction');
-  const all = Object.entries(steps) as [string, Step<unknown>][];
-  const queries = all.map(([, { query }]) => query);
-  const { rows } = await tx.executeQuery(CompiledQuery.raw(text, queries));
-  return Object.fromEntries(
-    all.map(([name, { read }], index) => [name, read(rows[index] as unknown[])]),
-  ) as T;
+  const sent = Object.entries(steps).filter(([, step]) => step !== undefined) as [string, Step<unknown>][];
+  const queries = sent.map(([, { query }]) => query);
+  const { rows } = await db.executeQuery({ ...PLACEHOLDERS[text], parameters: queries });
+  const results: Record<string, unknown> = {};
+  sent.forEach(([name, { read }], index) => {
+    results[name] = read(rows[index] as unknown[]);
+  });
+  return results as T;
 }

@@ -7,8 +7,8 @@ import { resumeHeld } from '../participations/freeze.ts';
 import { HELD } from './decide.ts';
 
 /** Throws `account_restricted` if the user is on hold. */
-export async function assertNotHeld({ db }: Pick<Context, 'db'>, userId: string): Promise<void> {
-  if (await isHeld({ db }, userId)) throw accountRestricted();
+export async function assertNotHeld(ctx: Pick<Context, 'statements'>, userId: string): Promise<void> {
+  if (await isHeld(ctx, userId)) throw accountRestricted();
 }
 
 /**

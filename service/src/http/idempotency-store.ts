@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
-import { fixedSql } from '../db/fixed-sql.ts';
+import { fixedSql, queryRows } from '../db/fixed-sql.ts';
 import { nodeIsAlive } from '../db/node.ts';
-import type { Db } from '../db/pool.ts';
+import type { Db, Queryable } from '../db/pool.ts';
 import { newStep, type Step } from '../db/together.ts';
 
 const LEASE_TTL = '60 seconds';
@@ -21,7 +21,7 @@ export type Claim = { id: Buffer; node: number };
  * first hash is stored with the key. A request is a retry if any of its hashes equals the stored hash.
  */
 export async function insertClaim(
-  db: Db,
+  statements: Queryable,
   { id, node }: Claim,
   requestTags: readonly Buffer[],
 ): Promise<boolean> {
@@ -34,7 +34,7 @@ export async function insertClaim(
       or (k.outcome is null and k.request_tag = any(${requestTags}::bytea[])
         and (k.lease_until < now() or not ${OWNER_IS_ALIVE}))
     returning id`;
-  return (await db.executeQuery(query)).rows.length > 0;
+  return (await queryRows(statements, query)).length > 0;
 }
 
 export async function findKey(

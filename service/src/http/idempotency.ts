@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Context } from '../context.ts';
 import { mapStep, runStep, type Step } from '../db/together.ts';
 import { ApiError, type ErrorCode, type ErrorDetails, invalidField } from '../errors.ts';
@@ -30,7 +30,7 @@ export async function runOnce(
   handle: (ctx: Context) => Promise<unknown>,
 ): Promise<Outcome> {
   const scope = JSON.stringify([caller.clientId, caller.userId, request.method, request.path, request.key]);
-  const claim: store.Claim = { id: createHash('sha256').update(scope).digest(), node: ctx.node };
+  const claim: store.Claim = { id: hash('sha256', scope, 'buffer'), node: ctx.node };
   const stored = await claimKey(ctx, claim, ctx.sealing.tags('idempotency', stableJson(request.body)));
   if (stored !== null) return { reply: replay(stored), replayed: true };
 
@@ -73,7 +73,7 @@ async function claimKey(
   claim: store.Claim,
   requestTags: readonly Buffer[],
 ): Promise<Stored | null> {
-  if (await store.insertClaim(ctx.db, claim, requestTags)) return null;
+  if (await store.insertClaim(ctx.statements, claim, requestTags)) return null;
   const row = await store.findKey(ctx.db, claim.id);
   const { request_tag } = row ?? {};
   if (request_tag !== undefined && !requestTags.some((tag) => tag.equals(request_tag)))

@@ -1,7 +1,25 @@
+import { randomBytes } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 
 /** Returns random bytes: from the system in production, from a seed in tests. */
 export type Random = (size: number) => Buffer;
+
+const BLOCK_BYTES = 4096;
+
+/**
+ * Returns random bytes from the system. Requests them in blocks, because one request costs about as much
+ * for a block as for the few bytes of an id. No byte is returned twice.
+ */
+export const systemRandom: Random = (() => {
+  let block = Buffer.alloc(0);
+  return (size: number) => {
+    if (size > BLOCK_BYTES / 16) return randomBytes(size);
+    if (size > block.length) block = randomBytes(BLOCK_BYTES);
+    const bytes = block.subarray(0, size);
+    block = block.subarray(size);
+    return bytes;
+  };
+})();
 
 /** Returns a UUIDv7 (RFC 9562 §5.7). Ids sort by creation time, so that new rows go to one end of an index. */
 export function newId(clock: Clock, random: Random): string {
