@@ -1,7 +1,7 @@
 import { domainSeparator, type Hex } from 'viem';
-import { encodeFunctionData, hashStruct, hashTypedData, keccak256, parseAbiParameters } from 'viem/utils';
+import { hashStruct, hashTypedData, keccak256, parseAbiParameters } from 'viem/utils';
 import { verifiedSwapAbi } from './verifier-abi.ts';
-import { encodeWords } from './words.ts';
+import { encodeBytes, encodeWords } from './words.ts';
 
 /** EIP-712 types of the quote that the venue signs, taken from the struct in the contract's ABI. */
 export const QUOTE_TYPES = { Quote: verifiedSwapAbi[0].inputs[0].components };
@@ -83,18 +83,27 @@ export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
   return keccak256(`0x1901${separator.slice(2)}${struct.slice(2)}`);
 }
 
-// Passing the selector as the function name keeps viem from hashing the signature on every call.
-const swapOf = () => ({ abi: [verifiedSwapAbi[0]] as const, functionName: '0x5dcce09f' as const });
+const SWAP_SELECTOR: Hex = '0x5dcce09f';
+/** The arguments before the signatures: nine words of the quote and four more. */
+const SWAP_HEAD_BYTES = 13 * 32;
 
-/** Encodes the swap call with the venue's and the operator's signatures. */
+/**
+ * Encodes the swap call with the venue's and the operator's signatures. Written by hand, because viem's encoder is far
+ * slower. Unlike viem, does not check the sizes of the fields.
+ */
 export function encodeSwap(
-  { signature, ...quote }: QuoteTuple & { signature: Hex },
+  attestation: QuoteTuple & { signature: Hex },
   token: Hex,
   gross: bigint,
   operatorSignature: Hex,
 ): Hex {
-  const args = [quote, signature, token, gross, operatorSignature] as const;
-  return encodeFunctionData({ ...swapOf(), args });
+  const { chainId, attestationId, userId, asset, price, quantity, expiration, side, additionalData } =
+    attestation;
+  const quote = [chainId, attestationId, userId, asset, price, quantity, expiration, side, additionalData];
+  const signature = encodeBytes(attestation.signature);
+  const end = SWAP_HEAD_BYTES + signature.length / 2;
+  const head = encodeWords([...quote, SWAP_HEAD_BYTES, token, gross, end]);
+  return `${SWAP_SELECTOR}${head}${signature}${encodeBytes(operatorSignature)}`;
 }
 
 const UNIT = 10n ** 18n;

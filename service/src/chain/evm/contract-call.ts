@@ -18,9 +18,18 @@ type PreparedFunction = {
   abi: Abi;
   functionName: Hex;
   name: string;
-  /** The number of arguments, if `encodeWords` can encode all of them. Otherwise null. */
-  words: number | null;
+  /** The maximum of each argument, if `encodeWords` can encode all of them. Otherwise null. */
+  maxima: readonly number[] | null;
+  /** The number of results, if all of them are of type `uint256`. Otherwise null. */
+  numbers: number | null;
 };
+
+/** The types of the arguments that `encodeWords` encodes, with the maximum of each. */
+const MAXIMA = new Map([
+  ['address', Number.POSITIVE_INFINITY],
+  ['uint256', Number.POSITIVE_INFINITY],
+  ['uint8', 255],
+]);
 
 /**
  * Caches each function with its selector, because computing the selector costs more than encoding the call. Assumes
@@ -34,17 +43,31 @@ function prepareFunction(abi: Abi, name: string): PreparedFunction {
   const known = byName.get(name);
   if (known !== undefined) return known;
   const prepared = prepareEncodeFunctionData({ abi, functionName: name });
-  const [{ inputs }] = prepared.abi as readonly [AbiFunction];
-  const takesWords = inputs.every(({ type }) => type === 'address' || type === 'uint256');
-  const created = { ...prepared, name, words: takesWords ? inputs.length : null };
+  const [{ inputs, outputs }] = prepared.abi as readonly [AbiFunction];
+  const maxima = inputs.flatMap(({ type }) => MAXIMA.get(type) ?? []);
+  const created = {
+    ...{ ...prepared, name },
+    maxima: maxima.length === inputs.length ? maxima : null,
+    numbers: outputs.every(({ type }) => type === 'uint256') ? outputs.length : null,
+  };
   byName.set(name, created);
   return created;
 }
 
-function encode({ abi, functionName, words }: PreparedFunction, args: readonly unknown[]): Hex {
-  return words === args.length
+// viem's encoder and decoder handle all types, and are far slower than what the common types need.
+
+function encode({ abi, functionName, maxima }: PreparedFunction, args: readonly unknown[]): Hex {
+  return maxima?.length === args.length && maxima.every((max, i) => !(Number(args[i]) > max))
     ? `${functionName}${encodeWords(args)}`
     : encodeFunctionData({ abi, functionName, args });
+}
+
+function decode({ abi, name, numbers }: PreparedFunction, data: Hex): unknown {
+  if (numbers === null || numbers === 0 || data.length < 2 + 64 * numbers)
+    return decodeFunctionResult({ abi, functionName: name, data });
+  const values: bigint[] = [];
+  for (let i = 0; i < numbers; i++) values.push(BigInt(`0x${data.slice(2 + 64 * i, 66 + 64 * i)}`));
+  return numbers === 1 ? values[0] : values;
 }
 
 export function contractCall<const A extends Abi, Name extends ContractFunctionName<A, View>>(
@@ -58,12 +81,7 @@ export function contractCall<const A extends Abi, Name extends ContractFunctionN
     key: `${to}.${functionName}(${(args as readonly unknown[]).join()})`,
     to,
     encode: () => encode(prepared, args as readonly unknown[]),
-    decode: (data) =>
-      decodeFunctionResult({
-        abi: prepared.abi,
-        functionName: prepared.name,
-        data,
-      }) as ContractFunctionReturnType<A, View, Name>,
+    decode: (data) => decode(prepared, data) as ContractFunctionReturnType<A, View, Name>,
   };
 }
 

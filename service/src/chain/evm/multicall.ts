@@ -111,15 +111,17 @@ export function readAggregate(result: unknown, count: number): RawResult[] {
   const list = readWord(data, 0);
   const pairs = list + 32;
   if (readWord(data, list) !== count) throw new Error('the result has the wrong number of pairs');
-  return Array.from({ length: count }, (_, index) => {
+  const results: RawResult[] = [];
+  for (let index = 0; index < count; index++) {
     const pair = pairs + readWord(data, pairs + 32 * index);
     const success = readWord(data, pair);
     const bytes = pair + readWord(data, pair + 32);
     const start = 2 + 2 * (bytes + 32);
     const end = start + 2 * readWord(data, bytes);
     if (success > 1 || end > data.length) throw new Error('the result is malformed');
-    return { success: success === 1, data: `0x${data.slice(start, end)}` as const };
-  });
+    results.push({ success: success === 1, data: `0x${data.slice(start, end)}` });
+  }
+  return results;
 }
 
 // Resends the first failed call and all calls after it as separate calls. The calls in a multicall share its gas, so a

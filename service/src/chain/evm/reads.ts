@@ -111,13 +111,13 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
     if (pendingReads >= MAX_PENDING_READS) return Promise.reject(tooManyReads());
     const data = call.encode();
     pendingReads += 1;
-    const { promise: outcome, ...settlers } = withResolvers<Outcome>();
+    const { promise: outcome, resolve, reject } = withResolvers<Outcome>();
     const started: InFlightRead = { lane, outcome };
     inFlight.set(call.key, started);
     const send = () => {
       started.lane = null;
     };
-    queued.add(lane, { call, data, queuedAt: performance.now(), send, ...settlers });
+    queued.add(lane, { call, data, queuedAt: performance.now(), send, resolve, reject });
     collect();
     const forget = () => {
       pendingReads -= 1;
