@@ -379,7 +379,13 @@ test('a 429 with a long Retry-After pauses the reconciler for a minute', async (
     .where('user_id', '=', user.userId)
     .execute();
   const read = async () => {
-    throw upstreamError('documents', failureOfStatus(429, { 'retry-after': '3600' }) as never);
+    throw upstreamError(
+      'documents',
+      failureOfStatus({
+        status: 429,
+        rawHeaders: [Buffer.from('retry-after'), Buffer.from('3600')],
+      }) as never,
+    );
   };
   const ctx = { ...world.ctx, documents: { ...world.ctx.documents, read } };
   expect(await checkNextSubmission(ctx)).toEqual({ pause: 60_000 });

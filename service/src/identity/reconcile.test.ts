@@ -256,7 +256,7 @@ test('a read that fails while its user is being erased is not repeated', async (
   await world.review(userId, { level_name, review_status: 'pending' });
   const findApplicant = async (): Promise<never> => {
     await eraseUser(world.ctx, userId);
-    throw upstreamError('identity', failureOfStatus(503, {}) as never);
+    throw upstreamError('identity', failureOfStatus({ status: 503, rawHeaders: [] }) as never);
   };
   const ctx = { ...world.ctx, identity: { ...world.ctx.identity, findApplicant } };
   await world.ctx.pool.query('update identity_applicants set due_at = now() where user_id = $1', [userId]);
@@ -331,7 +331,13 @@ test('an applicant is read by one worker at a time', async () => {
 test('a 429 with a long Retry-After pauses the worker for a minute and postpones only its applicant', async () => {
   await move({ review_status: 'pending' });
   const findApplicant = async () => {
-    throw upstreamError('identity', failureOfStatus(429, { 'retry-after': '3600' }) as never);
+    throw upstreamError(
+      'identity',
+      failureOfStatus({
+        status: 429,
+        rawHeaders: [Buffer.from('retry-after'), Buffer.from('3600')],
+      }) as never,
+    );
   };
   const ctx = { ...world.ctx, identity: { ...world.ctx.identity, findApplicant } };
   expect(await checkNext(ctx, userId)).toEqual({ pause: 60_000 });

@@ -1,7 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { realTime } from '../clock.ts';
 import { ApiError } from '../errors.ts';
-import { ResponseTooLargeError, TimeoutError } from './http-request.ts';
+import { findHeader, type HttpResponse, ResponseTooLargeError, TimeoutError } from './http-request.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /**
@@ -86,9 +85,12 @@ export function failureOfError(error: unknown): UpstreamFailure {
 }
 
 /** Returns the failure that a response status indicates, or undefined if the response should be read. */
-export function failureOfStatus(status: number, headers: IncomingHttpHeaders): UpstreamFailure | undefined {
+export function failureOfStatus(
+  response: Pick<HttpResponse, 'status' | 'rawHeaders'>,
+): UpstreamFailure | undefined {
+  const { status, rawHeaders } = response;
   if (status === 429 || status === 503) {
-    const requested = parseRetryAfter(headers['retry-after'], realTime());
+    const requested = parseRetryAfter(findHeader(rawHeaders, 'retry-after'), realTime());
     const retryAfterSeconds = Math.min(requested ?? 1, MAX_RETRY_AFTER_S);
     const asksToWait = requested !== null && requested > 0;
     // Unlike a 429, a 503 may come from a proxy after the system has acted.

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher, Pool } from 'undici';
 
 export type HttpRequest = {
@@ -12,7 +11,18 @@ export type HttpRequest = {
   maxBytes: number;
 };
 
-export type HttpResponse = { status: number; headers: IncomingHttpHeaders; text: string };
+export type HttpResponse = {
+  status: number;
+  text: string;
+  /** Names and values in turn. See `findHeader`. */
+  rawHeaders: Buffer[];
+};
+
+/** Returns the first value of a header, or undefined if there is none. The name must be in lower case. */
+export function findHeader(rawHeaders: readonly Buffer[], name: string): string | undefined {
+  const index = rawHeaders.findIndex((text, i) => i % 2 === 0 && String(text).toLowerCase() === name);
+  return index === -1 ? undefined : String(rawHeaders[index + 1]);
+}
 
 /** Thrown if the response is not complete within the time limit. */
 export class TimeoutError extends Error {}
@@ -23,7 +33,8 @@ export class ResponseTooLargeError extends Error {}
 /**
  * Sends a request and returns the whole response as text. Throws connection errors unchanged. Uses the dispatcher
  * directly: a general-purpose client creates streams and abort signals for each request, and these cost more than the
- * request itself.
+ * request itself. For the same reason, uses the dispatcher's older callbacks, which get the headers unparsed. undici 8 removes
+ * them.
  */
 export function sendHttpRequest(
   pool: Pool,
@@ -33,38 +44,40 @@ export function sendHttpRequest(
     const chunks: Buffer[] = [];
     let size = 0;
     let status = 0;
-    let headers: IncomingHttpHeaders = {};
-    let running: Dispatcher.DispatchController | undefined;
+    let rawHeaders: Buffer[] = [];
+    let abortRequest: ((error: Error) => void) | undefined;
     let failure: Error | undefined;
     const abort = (error: Error) => {
       failure = error;
-      running?.abort(error);
+      abortRequest?.(error);
       clearTimeout(timer);
       reject(error);
     };
     const timer = setTimeout(() => abort(new TimeoutError(`no response within ${timeoutMs} ms`)), timeoutMs);
     pool.dispatch(request, {
-      onRequestStart: (controller) => {
-        running = controller;
+      onConnect: (cancel) => {
+        abortRequest = cancel;
         // The time limit may have passed while the request waited for a connection.
-        if (failure !== undefined) controller.abort(failure);
+        if (failure !== undefined) cancel(failure);
       },
-      onResponseStart: (_controller, code, received) => {
+      onHeaders: (code, received) => {
         status = code;
-        headers = received;
+        rawHeaders = received;
+        return true;
       },
-      onResponseData: (_controller, chunk) => {
+      onData: (chunk) => {
         size += chunk.length;
         if (size > maxBytes) abort(new ResponseTooLargeError(`response exceeds ${maxBytes} bytes`));
         else chunks.push(chunk);
+        return true;
       },
-      onResponseEnd: () => {
+      onComplete: () => {
         clearTimeout(timer);
         const [first] = chunks;
         const text = chunks.length === 1 ? String(first) : Buffer.concat(chunks).toString();
-        resolve({ status, headers, text });
+        resolve({ status, text, rawHeaders });
       },
-      onResponseError: (_controller, error) => {
+      onError: (error) => {
         clearTimeout(timer);
         reject(error);
       },

@@ -46,10 +46,10 @@ const outcomeOf = (call: Promise<unknown>) =>
 
 test('returns JSON responses of any status and prefixes the base path', async () => {
   const upstream = await startUpstream((_, response) => {
-    response.writeHead(422, { 'x-odd': 'yes' }).end('{"error":"no"}');
+    response.writeHead(422).end('{"error":"no"}');
   }, '/api');
   const reply = await upstream.request({ method: 'POST', path: '/things?a=%20b', body: '{}' });
-  expect(reply).toMatchObject({ status: 422, body: { error: 'no' }, headers: { 'x-odd': 'yes' } });
+  expect(reply).toMatchObject({ status: 422, body: { error: 'no' } });
   expect(upstream.seen).toEqual(['POST /api/things?a=%20b']);
 });
 
@@ -141,8 +141,12 @@ test.each(['soon', '0'])('a 503 with `Retry-After: %s` is retried at once', asyn
 test.each([429, 503])(
   'reads Retry-After of a %s as seconds or an HTTP date, and waits at most an hour',
   (status) => {
-    const secondsOf = (value?: string) =>
-      failureOfStatus(status, { ...(value !== undefined && { 'retry-after': value }) })?.retryAfterSeconds;
+    const secondsOf = (value?: string) => {
+      const other = ['x-name', 'retry-after'];
+      const headers = value === undefined ? other : [...other, 'Retry-After', value];
+      return failureOfStatus({ status, rawHeaders: headers.map((text) => Buffer.from(text)) })
+        ?.retryAfterSeconds;
+    };
     expect(['120', '99999', '9'.repeat(400)].map(secondsOf)).toEqual([120, 3600, 3600]);
     const inHalfAnHour = secondsOf(new Date(Date.now() + 1_800_000).toUTCString());
     expect(inHalfAnHour).toBeGreaterThan(900);

@@ -38,7 +38,7 @@ export type UpstreamRequest = {
 };
 
 /** A JSON or empty response. Its status is never 429, 502, 503 or 504, because `request` throws for these statuses. */
-export type UpstreamReply = { status: number; headers: Record<string, string>; body: unknown };
+export type UpstreamReply = { status: number; body: unknown };
 
 export type UpstreamOptions = {
   /** The provider's name, which callers see in `errors.upstream`. */
@@ -123,9 +123,9 @@ async function send(
     maxBytes: MAX_RESPONSE_BYTES,
   });
   const { status, text } = response;
-  const failure = failureOfStatus(status, response.headers);
+  const failure = failureOfStatus(response);
   if (failure !== undefined) throw failure;
-  return { status, headers: flatten(response.headers), body: parseJson(text, status) };
+  return { status, body: parseJson(text, status) };
 }
 
 /**
@@ -141,10 +141,6 @@ function parseJson(text: string, status: number): unknown {
     if (status >= 400 && status < 500) return null;
     throw new UpstreamFailure('invalid_response', `HTTP ${status} with a body that is not JSON`);
   }
-}
-
-function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, String(value ?? '')]));
 }
 
 /** Returns the body, typed by the schema. Throws `upstream_error` if the body does not match the schema. */

@@ -161,7 +161,7 @@ async function postCalls(
     timeoutMs,
     maxBytes: MAX_RESPONSE_BYTES,
   });
-  const failure = failureOfStatus(response.status, response.headers);
+  const failure = failureOfStatus(response);
   if (failure !== undefined) throw failure;
   return response;
 }
