@@ -21,9 +21,16 @@ export function decideRules(
   now: number,
 ): Finding[] {
   return decide({
-    ...{ now, option, user: facts, isHeld, isSanctioned, wallet: null, remainingSupply: null },
+    now,
+    option,
+    user: facts,
+    isHeld,
+    isSanctioned,
+    wallet: null,
+    remainingSupply: null,
     offer: { id: offerId, opens: -Infinity, ends: Infinity },
     countryPolicy: countryPolicy(facts, policy),
-    ...{ proof: isProven ? 'proven' : 'not_proven', allowList: 'none' },
+    proof: isProven ? 'proven' : 'not_proven',
+    allowList: 'none',
   });
 }

@@ -1,7 +1,7 @@
 import type { ChainName } from '../chain/chains.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { newStep, runSteps, type Step } from '../db/together.ts';
+import { newStep, readSteps, runSteps, type Step } from '../db/together.ts';
 import { ApiError, type ErrorCode } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
@@ -13,7 +13,13 @@ import { accountLock } from './account.ts';
 import { decide } from './decide.ts';
 import { decideRules } from './decide-rules.ts';
 import { CHECKS, type Purpose } from './purpose.ts';
-import { type ReadSituation, readSituations, readSituationsOfAll, type Subject } from './read-situations.ts';
+import {
+  type ReadSituation,
+  type RunStep,
+  readSituations,
+  readSituationsOfAll,
+  type Subject,
+} from './read-situations.ts';
 import { refusalOf } from './refusal.ts';
 import type { Finding } from './requirement-check.ts';
 
@@ -50,8 +56,9 @@ function readGate(
   user: Pick<UserCaller, 'userId' | 'partnerId'>,
   purpose: Purpose,
   { offer, options, wallet, chain }: GateInput,
+  run?: RunStep,
 ): Promise<ReadSituation[]> {
-  return readSituations(ctx, user, offer, options, { wallet, chain }, CHECKS[purpose]);
+  return readSituations(ctx, user, offer, options, { wallet, chain }, CHECKS[purpose], run);
 }
 
 /**
@@ -85,11 +92,13 @@ export async function lockEligible(
   const ids = options.map(({ id }) => id);
   // The results of `last` are read after the decision. Otherwise, an error in one of them could hide a refusal.
   const unread: (() => void)[] = [];
-  const postponed = last.flatMap((step) =>
-    step === null ? [] : newStep(step.query, (rows) => void unread.push(() => step.read(rows))),
-  );
+  const postponed: Record<string, Step<void>> = {};
+  last.forEach((step, index) => {
+    if (step !== null)
+      postponed[`last${index}`] = newStep(step.query, (rows) => void unread.push(() => step.read(rows)));
+  });
   const { isProven, facts, current } = await runSteps(tx, {
-    ...(first !== undefined && { first }),
+    first,
     account: accountLock(userId),
     isProven: proofsLock([{ user_id: userId, partner_id: partnerId, wallet_address: wallet }]),
     // Blocks new results from the identity provider.
@@ -97,7 +106,7 @@ export async function lockEligible(
     facts: factsStep(ctx, userId, ids),
     // Read again, because the caller's copies of the options may be out of date.
     current: storedOptions(ids),
-    ...Object.fromEntries(postponed.map((step, index) => [`last${index}`, step])),
+    ...postponed,
   }).catch((error: unknown) => {
     const isRefusal = error instanceof ApiError && REFUSALS_OF_LOCKS.has(error.code);
     throw isRefusal ? recordRefused(ctx, { userId }, offer.id, error) : error;
@@ -115,15 +124,18 @@ export async function lockEligible(
 
 /**
  * Throws a refusal if a check has not passed. The refusal lists all failed checks in `errors.checks`. For an order,
- * returns whether `lockEligible` repeats all of the checks if `first` locks the offer.
+ * returns whether `lockEligible` repeats all of the checks if its `first` locks the offer. Also runs `before`, a step that
+ * only reads, in the same round trip. Its error comes before any refusal.
  */
 export async function assertEligible(
   ctx: Context,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,
   purpose: Purpose,
   input: GateInput,
+  before?: Step<void>,
 ): Promise<boolean> {
-  const situations = await readGate(ctx, user, purpose, input);
+  const run: RunStep = async (step) => (await readSteps(ctx.db, { before, step })).step;
+  const situations = await readGate(ctx, user, purpose, input, before && run);
   const refusal = refusalOf(purpose, situations.flatMap(decide));
   if (refusal !== null) throw recordRefused(ctx, user, input.offer.id, refusal);
   return situations.every(({ isCoveredByLock }) => isCoveredByLock);

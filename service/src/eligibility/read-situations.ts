@@ -3,6 +3,7 @@ import { type ChainName, chainFacts } from '../chain/chains.ts';
 import { uncached } from '../chain/evm/client.ts';
 import { readAuthorized } from '../chain/evm/fund-swap.ts';
 import type { Context } from '../context.ts';
+import type { Step } from '../db/together.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import type { Offer } from '../offers/catalogue.ts';
@@ -19,6 +20,7 @@ import {
   readSituationRows,
   type SituationRow,
   situationStatement,
+  situationStep,
   situationsStatement,
 } from './store.ts';
 
@@ -32,6 +34,9 @@ export type SituationContext = Pick<
   Context,
   'statements' | 'clock' | 'config' | 'chains' | 'signatures' | 'openPiiFacts'
 > & { sanctions: Pick<Context['sanctions'], 'has'>; supplier: Pick<Context['supplier'], 'canAdmit'> };
+
+/** Runs a step, for example together with others. */
+export type RunStep = <T>(step: Step<T>) => Promise<T>;
 
 /** The user, options and wallet that a decision is about. */
 export type Subject = { user: User; offer: Offer; options: readonly OfferOption[]; target: Target };
@@ -50,7 +55,7 @@ const MAX_WALLETS_ON_CHAIN = 20;
 /**
  * Reads the facts that decide which options the user may use. Reads the database in one round trip, and reads a chain
  * only if a check in `needed` requires facts from it. If the chain does not respond, reports such a fact as
- * `unreachable` instead of throwing.
+ * `unreachable` instead of throwing. Uses `run`, if given, to read the database.
  */
 export async function readSituations(
   ctx: SituationContext,
@@ -59,15 +64,20 @@ export async function readSituations(
   options: readonly OfferOption[],
   target: Target,
   needed: ReadonlySet<CheckCode>,
+  run?: RunStep,
 ): Promise<ReadSituation[]> {
   const capped = options.filter(({ total_token_supply, price_usd }) => total_token_supply && price_usd);
-  const row = await readSituationRow<FactsRow>(ctx.statements, READ_SITUATION, {
+  const key = {
     userId: user.userId,
     partnerId: user.partnerId,
     optionIds: options.map(({ id }) => id),
     wallet: target.wallet,
     cappedIds: needed.has('supply') ? capped.map(({ id }) => id) : [],
-  });
+  };
+  const row =
+    run === undefined
+      ? await readSituationRow<FactsRow>(ctx.statements, READ_SITUATION, key)
+      : await run(situationStep<FactsRow>(READ_SITUATION, key));
   if (row === undefined) throw new ApiError('not_found');
   return toSituations(ctx, { user, offer, options, target }, row, needed);
 }
@@ -106,18 +116,18 @@ async function toSituations(
     needed.has('allow_list') ? readAllowList(ctx, offer, proofs, target) : ('none' as const),
   ]);
   const facts = toFacts(ctx, user.userId, row);
-  const common = {
-    now: ctx.clock.now(),
+  const now = ctx.clock.now();
+  const isWalletSanctioned = isSanctioned(ctx, proofs, target);
+  const policy = countryPolicy(facts, ctx.config);
+  return options.map((option) => ({
+    now,
     offer,
     user: facts,
     isHeld: row.is_held,
-    isSanctioned: isSanctioned(ctx, proofs, target),
-    countryPolicy: countryPolicy(facts, ctx.config),
+    isSanctioned: isWalletSanctioned,
+    countryPolicy: policy,
     proof,
     allowList,
-  } as const;
-  return options.map((option) => ({
-    ...common,
     option,
     wallet: target.wallet === null ? null : walletOf(row, option, target.wallet, target.chain),
     remainingSupply: remainingSupply(option, reservedOf(row, option.id), digitsOf(offer)),

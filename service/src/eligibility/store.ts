@@ -1,4 +1,7 @@
+import { CompiledQuery } from 'kysely';
 import type { Queryable } from '../db/pool.ts';
+import { nameOf } from '../db/query.ts';
+import { newStep, type Step } from '../db/together.ts';
 
 export type ProofRow = [
   address: string,
@@ -37,10 +40,10 @@ const situationText = (factsText: FactsText, { user, partner, wallet }: Record<s
 /**
  * A hand-written prepared statement that reads, in one round trip, everything that a decision needs from the database.
  */
-export const situationStatement = (factsText: FactsText) => ({
-  name: 'eligibility_situation',
-  text: situationText(factsText, { user: '$1', partner: '$3', wallet: '$4' }),
-});
+export const situationStatement = (factsText: FactsText) => {
+  const text = situationText(factsText, { user: '$1', partner: '$3', wallet: '$4' });
+  return { name: nameOf(text), text };
+};
 
 /** Like `situationStatement`, but for many users. Each row has the user's position in the input. */
 export const situationsStatement = (factsText: FactsText) => ({
@@ -64,11 +67,24 @@ export type SituationKey = {
 export async function readSituationRow<Facts>(
   statements: Queryable,
   statement: ReturnType<typeof situationStatement>,
-  { userId, partnerId, optionIds, wallet, cappedIds }: SituationKey,
+  key: SituationKey,
 ): Promise<(Facts & SituationRow) | undefined> {
-  const values = [userId, optionIds, partnerId, wallet, cappedIds];
-  const { rows } = await statements.query<Facts & SituationRow>({ ...statement, values });
+  const { name, text } = statement;
+  const { rows } = await statements.query<Facts & SituationRow>({ name, text, values: valuesOf(key) });
   return rows[0];
+}
+
+/** Like `readSituationRow`, but as a step, which can run together with others. */
+export function situationStep<Facts>(
+  { text }: ReturnType<typeof situationStatement>,
+  key: SituationKey,
+): Step<(Facts & SituationRow) | undefined> {
+  const query = CompiledQuery.raw(text, valuesOf(key)) as CompiledQuery<Facts & SituationRow>;
+  return newStep(query, ([row]) => row);
+}
+
+function valuesOf({ userId, partnerId, optionIds, wallet, cappedIds }: SituationKey): unknown[] {
+  return [userId, optionIds, partnerId, wallet, cappedIds];
 }
 
 /** Reads the situations of many users for the same options. The entry for an unknown user is undefined. */

@@ -45,7 +45,12 @@ export async function issueCalldata(
     throw invalidResponse('venue', problem);
   }
   const signature = await signQuoteRequest(signer, chain, contract, {
-    ...{ side: 0, inputToken: token, outputToken: asset, sender: wallet, nonce, amount: gross },
+    side: 0,
+    inputToken: token,
+    outputToken: asset,
+    sender: wallet,
+    nonce,
+    amount: gross,
     expiry: attestation.expiration,
   });
   const data = encodeSwap(attestation, token, gross, signature);
@@ -74,13 +79,13 @@ export async function issueCalldata(
     });
     await lockMayTrade(ctx, tx, intent.caller, intent.offer, wallet, [issued, storing(reply)]);
     const order = {
-      ...{
-        id,
-        partner_id: intent.caller.partnerId,
-        user_id: intent.caller.userId,
-        offer_id: intent.offer.id,
-      },
-      ...{ symbol: intent.symbol, chain: contract.chain, wallet, amount: gross },
+      id,
+      partner_id: intent.caller.partnerId,
+      user_id: intent.caller.userId,
+      offer_id: intent.offer.id,
+      symbol: intent.symbol,
+      chain: contract.chain,
+      amount: gross,
     };
     const { quantity } = attestation;
     await appendEvent(ctx, tx, orderEvent(order, 'issued', { quantity, hash: null }));

@@ -11,7 +11,7 @@ import type { EvmContract, OfferOption } from '../offers/stored-offer.ts';
 
 /**
  * Throws unless this user may trade the offer with this wallet. Returns whether `lockMayTrade` repeats all of the
- * checks.
+ * checks. For `before`, see `assertEligible`.
  */
 export async function assertMayTrade(
   ctx: Context,
@@ -19,8 +19,9 @@ export async function assertMayTrade(
   offer: Offer,
   { chain }: EvmContract,
   wallet: Hex,
+  before?: Step<void>,
 ): Promise<boolean> {
-  return assertEligible(ctx, caller, 'order', { offer, options: [optionOf(offer)], wallet, chain });
+  return assertEligible(ctx, caller, 'order', { offer, options: [optionOf(offer)], wallet, chain }, before);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/evm/client.ts';
 import type { Context } from '../context.ts';
@@ -47,8 +47,15 @@ export async function readIntent(
     throw new ApiError('chain_not_supported', { chain: ['the offer has no token on this chain'] });
   const scope = JSON.stringify([caller.clientId, caller.userId, idempotencyKey]);
   return {
-    ...{ caller, offer, contract, chain, symbol: input.symbol, token, asset, gross },
+    caller,
+    offer,
+    contract,
+    chain,
+    symbol: input.symbol,
+    token,
+    asset,
+    gross,
     wallet: input.wallet_address.toLowerCase() as Hex,
-    claim: idempotencyKey === undefined ? null : createHash('sha256').update(scope).digest(),
+    claim: idempotencyKey === undefined ? null : hash('sha256', scope, 'buffer'),
   };
 }

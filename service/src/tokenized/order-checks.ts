@@ -32,7 +32,7 @@ export async function readCost({ chain, contract, token, asset, wallet, gross }:
     readBuyFee(chain, contract.address, gross),
     readSwapCount(chain, contract.address, wallet, token, asset),
   ]);
-  return { ...split, decimals, nonce };
+  return { fee: split.fee, net: split.net, decimals, nonce };
 }
 
 /** Throws unless the venue and the contract accept this order now. */
@@ -58,7 +58,7 @@ export async function assertTradable(ctx: Context, intent: Intent): Promise<void
 /** Returns the order's terms. Throws `insufficient_balance` or `insufficient_allowance` if the wallet cannot pay. */
 export async function assertAffordable(ctx: Context, intent: Intent): Promise<Terms> {
   const { chain, contract, token, wallet, gross, offer } = intent;
-  const [cost, balance, allowance, fromBlock] = await Promise.all([
+  const [{ fee, net, decimals, nonce }, balance, allowance, fromBlock] = await Promise.all([
     readCost(intent),
     readBalance(uncached(chain), token, wallet),
     readAllowance(uncached(chain), token, wallet, contract.address),
@@ -71,10 +71,10 @@ export async function assertAffordable(ctx: Context, intent: Intent): Promise<Te
     throw new ApiError('insufficient_allowance', {
       ...{ required, allowance: allowance.toString(), spender: contract.address, token },
     });
-  if (cost.fee !== splitGross(gross, offer.fee_bps ?? 0).fee)
+  if (fee !== splitGross(gross, offer.fee_bps ?? 0).fee)
     ctx.log.error(
       { offer: offer.slug, contract: contract.address },
       "contract fee differs from the offer's fee",
     );
-  return { ...cost, fromBlock };
+  return { fee, net, decimals, nonce, fromBlock };
 }

@@ -19,7 +19,12 @@ export function orderEvent(
     userId: user_id,
     type: `tokenized_swap.${status}`,
     data: {
-      ...{ object: 'tokenized_swap_order', id, offer_id, symbol, chain, status },
+      object: 'tokenized_swap_order',
+      id,
+      offer_id,
+      symbol,
+      chain,
+      status,
       pay_input_amount: amount.toString(),
       receive_output_amount: quantity?.toString() ?? null,
       transaction_hash: hash,

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { erasedAddressOf } from '../accounts/email.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
-import { fixedSql, sqlText } from '../db/fixed-sql.ts';
-import type { Db } from '../db/pool.ts';
+import { fixedSql, queryRows, sqlText } from '../db/fixed-sql.ts';
+import type { Db, Queryable } from '../db/pool.ts';
 import { newStep, type Step } from '../db/together.ts';
 import type { TokenizedOrderState } from '../db/tokenized-tables.ts';
 import type { Attestation } from './provider.ts';
@@ -92,22 +92,22 @@ export type Earlier = {
 };
 
 /** Finds earlier orders that affect a new one. Ignores idempotency keys that were used before `since`. */
-export async function findEarlier(
-  db: Db,
+export function earlierOrders(
   { chain, wallet, asset }: Pick<StoredOrder, 'chain' | 'wallet' | 'asset'>,
   claim: Buffer | null,
   since: string,
-): Promise<Earlier> {
+): Step<Earlier> {
   const query = fixedSql<Row & { holding: boolean; claimed: boolean | null }>`
     select ${COLUMNS_TEXT}, holding, claim = ${claim}::bytea and state <> 'refused' and inserted_at > ${since} as claimed
     from tokenized_orders
     where claim = ${claim}::bytea or (chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding)`;
-  const { rows } = await db.executeQuery(query);
-  const claimed = rows.find((row) => row.claimed);
-  const holding = rows.find(
-    (row) => row.holding && row.chain === chain && row.wallet === wallet && row.asset === asset,
-  );
-  return { claimed: claimed && toOrder(claimed), holding: holding && toOrder(holding) };
+  return newStep(query, (rows) => {
+    const claimed = rows.find((row) => row.claimed);
+    const holding = rows.find(
+      (row) => row.holding && row.chain === chain && row.wallet === wallet && row.asset === asset,
+    );
+    return { claimed: claimed && toOrder(claimed), holding: holding && toOrder(holding) };
+  });
 }
 
 /**
@@ -179,7 +179,7 @@ export async function moveOrder(
 }
 
 export async function saveAttestation(
-  db: Db,
+  statements: Queryable,
   id: string,
   attestation: Attestation,
   expiresAt: string,
@@ -191,7 +191,7 @@ export async function saveAttestation(
   const query = fixedSql`update tokenized_orders set state = 'attested', attestation = ${json}::jsonb,
       attestation_id = ${attestation.attestationId.toString()}, expires_at = ${expiresAt}, updated_at = ${now}
     where id = ${id} and state = 'asking'`;
-  await db.executeQuery(query);
+  await queryRows(statements, query);
 }
 
 /** Moves an attested order to `live` and stores its fee. Returns false if the order is no longer attested. */

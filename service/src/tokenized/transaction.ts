@@ -1,6 +1,6 @@
 import { formatUnits } from 'viem/utils';
 import type { Context } from '../context.ts';
-import { commitSteps } from '../db/together.ts';
+import { commitSteps, mapStep } from '../db/together.ts';
 import { accountLock } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
@@ -18,7 +18,8 @@ import { orRefuse } from './refusal.ts';
 import { CLAIM_TTL_MS } from './retention.ts';
 import type { NewTransaction, SwapTransaction } from './schema.ts';
 import {
-  findEarlier,
+  type Earlier,
+  earlierOrders,
   findHolding,
   moveOrder,
   orderInsertion,
@@ -44,9 +45,12 @@ export async function encodeTransaction(
   const signer = quoteSignerOf(ctx, intent.contract.chain);
   const { wallet, asset, claim, contract } = intent;
   const place = { chain: contract.chain, wallet, asset };
-  const earlier = await findEarlier(ctx.db, place, claim, iso(ctx.clock.now() - CLAIM_TTL_MS));
-  if (earlier.claimed !== undefined) assertSameIntent(intent, earlier.claimed);
-  const isCoveredByLock = await assertMayTrade(ctx, caller, intent.offer, contract, wallet);
+  let earlier: Earlier = { claimed: undefined, holding: undefined };
+  const before = mapStep(earlierOrders(place, claim, iso(ctx.clock.now() - CLAIM_TTL_MS)), (found) => {
+    if (found.claimed !== undefined) assertSameIntent(intent, found.claimed);
+    earlier = found;
+  });
+  const isCoveredByLock = await assertMayTrade(ctx, caller, intent.offer, contract, wallet, before);
   if (earlier.claimed !== undefined) return resume(ctx, intent, signer, earlier.claimed, isCoveredByLock);
   if (earlier.holding !== undefined) await releaseOpenOrder(ctx, earlier.holding);
   const cost = await checkTerms(ctx, intent, signer);
@@ -150,7 +154,11 @@ async function insertNewOrder(ctx: Context, intent: Intent, { fromBlock }: Terms
     offer_id: offer.id,
     chain: contract.chain,
     swap: contract.address,
-    ...{ symbol, wallet, asset, token, claim },
+    symbol,
+    wallet,
+    asset,
+    token,
+    claim,
     amount: gross,
     // No attestation is valid after this time. An order whose outcome is unknown stays open until then.
     expires_at: iso(ctx.clock.now() + ctx.config.attestationMaxSeconds * 1000),
@@ -161,7 +169,9 @@ async function insertNewOrder(ctx: Context, intent: Intent, { fromBlock }: Terms
   const { isProven, id } = await ctx.db.transaction().execute((tx) =>
     commitSteps(tx, {
       account: accountLock(order.user_id),
-      isProven: proofsLock([{ ...order, wallet_address: wallet }]),
+      isProven: proofsLock([
+        { user_id: order.user_id, partner_id: order.partner_id, wallet_address: wallet },
+      ]),
       id: orderInsertion(order, now),
     }),
   );
@@ -187,7 +197,7 @@ async function attest(
   });
   const attestation = await orRefuse(ctx, symbol, attested, 'amount');
   const expiresAt = iso(Number(attestation.expiration) * 1000);
-  await saveAttestation(ctx.db, id, attestation, expiresAt, toTimestamp(ctx.clock.micros()));
+  await saveAttestation(ctx.statements, id, attestation, expiresAt, toTimestamp(ctx.clock.micros()));
   return attestation;
 }
 
