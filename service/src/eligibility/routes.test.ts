@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { expectAudited } from '../../test/support/audited.ts';
+import { countStatements } from '../../test/support/count-statements.ts';
 import { putFacts } from '../../test/support/facts.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { partnerOf, USER } from '../../test/support/tokens.ts';
@@ -115,19 +116,7 @@ describe('GET /v1/offers/{offer_id}/eligibility', () => {
 
 test('the dry run reads the database in one round trip', async () => {
   await read();
-  const { pool } = app.ctx;
-  const { query } = pool;
-  let [queries, connections] = [0, 0];
-  pool.query = ((...args: never[]) => {
-    queries++;
-    return Reflect.apply(query, pool, args);
-  }) as typeof query;
-  const count = () => void connections++;
-  pool.on('acquire', count);
-  await read();
-  pool.query = query;
-  pool.off('acquire', count);
-  expect([queries, connections]).toEqual([1, 1]);
+  expect(await countStatements(app.ctx.pool, read)).toEqual({ connections: 1, statements: 1 });
 });
 
 describe('an account on hold', () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countStatements } from '../../test/support/count-statements.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { startWorld, type World } from '../../test/support/providers.ts';
 import { decideFor } from '../eligibility/gate.ts';
@@ -492,19 +493,8 @@ test('statuses do not change while both providers are down', async () => {
 test('statuses are read in one database round trip', async () => {
   const { token } = await newUser();
   await get(token);
-  let queries = 0;
-  const query = world.ctx.pool.query;
-  world.ctx.pool.query = ((...args: never[]) => {
-    queries++;
-    return Reflect.apply(query, world.ctx.pool, args);
-  }) as typeof query;
-  let connections = 0;
-  const count = () => void connections++;
-  world.ctx.pool.on('acquire', count);
-  expect((await get(token)).statusCode).toBe(200);
-  world.ctx.pool.query = query;
-  world.ctx.pool.off('acquire', count);
-  expect([queries, connections]).toEqual([1, 1]);
+  const read = async () => expect((await get(token)).statusCode).toBe(200);
+  expect(await countStatements(world.ctx.pool, read)).toEqual({ connections: 1, statements: 1 });
 });
 
 test('an unknown offer and an offer of another partner return 404', async () => {
