@@ -124,8 +124,8 @@ export async function lockEligible(
 
 /**
  * Throws a refusal if a check has not passed. The refusal lists all failed checks in `errors.checks`. For an order,
- * returns whether `lockEligible` repeats all of the checks if its `first` locks the offer. Also runs `before`, a step that
- * only reads, in the same round trip. Its error comes before any refusal.
+ * returns whether `lockEligible` repeats all of the checks if its `first` locks the offer. Also runs `before`, a step
+ * that only reads, in the same round trip. Its error comes before any refusal.
  */
 export async function assertEligible(
   ctx: Context,

@@ -7,8 +7,8 @@ export type Random = (size: number) => Buffer;
 const BLOCK_BYTES = 4096;
 
 /**
- * Returns random bytes from the system. Requests them in blocks, because one request costs about as much
- * for a block as for the few bytes of an id. No byte is returned twice.
+ * Returns random bytes from the system. Requests them in blocks, because one request costs about as much for a block as
+ * for the few bytes of an id. No byte is returned twice.
  */
 export const systemRandom: Random = (() => {
   let block = Buffer.alloc(0);

@@ -33,8 +33,8 @@ export class ResponseTooLargeError extends Error {}
 /**
  * Sends a request and returns the whole response as text. Throws connection errors unchanged. Uses the dispatcher
  * directly: a general-purpose client creates streams and abort signals for each request, and these cost more than the
- * request itself. For the same reason, uses the dispatcher's older callbacks, which get the headers unparsed. undici 8 removes
- * them.
+ * request itself. For the same reason, uses the dispatcher's older callbacks, which get the headers unparsed. undici 8
+ * removes them.
  */
 export function sendHttpRequest(
   pool: Pool,

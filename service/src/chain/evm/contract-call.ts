@@ -8,7 +8,7 @@ import {
   type Hex,
   prepareEncodeFunctionData,
 } from 'viem';
-import { decodeFunctionResult, encodeFunctionData, hexToBigInt, size, slice } from 'viem/utils';
+import { decodeFunctionResult, encodeFunctionData, size } from 'viem/utils';
 
 /** A contract read. Two calls with the same `key` are the same read. */
 export type Call<T> = { key: string; to: Hex; encode(): Hex; decode(data: Hex): T };
@@ -24,7 +24,10 @@ type PreparedFunction = {
   numbers: number | null;
 };
 
-/** The types of the arguments that `encodeWords` encodes, with the maximum of each. */
+/**
+ * The types of the arguments that `encodeWords` encodes, with the maximum of each. `encodeWords` itself refuses values
+ * that do not fit into a word.
+ */
 const MAXIMA = new Map([
   ['address', Number.POSITIVE_INFINITY],
   ['uint256', Number.POSITIVE_INFINITY],
@@ -46,7 +49,8 @@ function prepareFunction(abi: Abi, name: string): PreparedFunction {
   const [{ inputs, outputs }] = prepared.abi as readonly [AbiFunction];
   const maxima = inputs.flatMap(({ type }) => MAXIMA.get(type) ?? []);
   const created = {
-    ...{ ...prepared, name },
+    ...prepared,
+    name,
     maxima: maxima.length === inputs.length ? maxima : null,
     numbers: outputs.every(({ type }) => type === 'uint256') ? outputs.length : null,
   };
@@ -65,9 +69,15 @@ function encode({ abi, functionName, maxima }: PreparedFunction, args: readonly 
 function decode({ abi, name, numbers }: PreparedFunction, data: Hex): unknown {
   if (numbers === null || numbers === 0 || data.length < 2 + 64 * numbers)
     return decodeFunctionResult({ abi, functionName: name, data });
-  const values: bigint[] = [];
-  for (let i = 0; i < numbers; i++) values.push(BigInt(`0x${data.slice(2 + 64 * i, 66 + 64 * i)}`));
+  const values = readNumbers(data, numbers);
   return numbers === 1 ? values[0] : values;
+}
+
+/** Returns the numbers in the first `count` words. */
+function readNumbers(data: Hex, count: number): bigint[] {
+  const values: bigint[] = [];
+  for (let i = 0; i < count; i++) values.push(BigInt(`0x${data.slice(2 + 64 * i, 66 + 64 * i)}`));
+  return values;
 }
 
 export function contractCall<const A extends Abi, Name extends ContractFunctionName<A, View>>(
@@ -92,5 +102,5 @@ export function asWords(call: Call<unknown>): Call<bigint[]> {
 
 function readWords(data: Hex): bigint[] {
   if (size(data) === 0 || size(data) % 32 !== 0) throw new Error('the result is not a list of 32-byte words');
-  return Array.from({ length: size(data) / 32 }, (_, i) => hexToBigInt(slice(data, 32 * i, 32 * i + 32)));
+  return readNumbers(data, size(data) / 32);
 }

@@ -1,5 +1,5 @@
 import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
-import { encodeWords, readWord } from '@causeway/contracts/encodings/words.ts';
+import { encodeBytes, encodeWords, readWord } from '@causeway/contracts/encodings/words.ts';
 import type { Hex } from 'viem';
 import { encodeFunctionData, getAbiItem, isHex, numberToHex, toFunctionSelector } from 'viem/utils';
 import { UpstreamFailure } from '../../outbound/failure.ts';
@@ -81,9 +81,7 @@ export function encodeAggregate(calls: RawCall[]): Hex {
   let tails = '';
   for (const { to, data } of calls) {
     heads += encodeWords([calls.length * 32 + tails.length / 2]);
-    const bytes = data.length / 2 - 1;
-    const padding = '0'.repeat(((32 - (bytes % 32)) % 32) * 2);
-    tails += `${encodeWords([to, 1, 96, bytes])}${data.slice(2)}${padding}`;
+    tails += encodeWords([to, 1, 96]) + encodeBytes(data);
   }
   return `${AGGREGATE3_SELECTOR}${encodeWords([32, calls.length])}${heads}${tails}`;
 }
