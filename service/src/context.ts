@@ -45,7 +45,8 @@ export type Context = Kernel & {
   webhooks: WebhookSender;
   readiness: Readiness;
   /**
-   * Throws `account_restricted` if the user is on hold. Every API request that writes for a user calls this function.
+   * Throws `account_restricted` if the user is on hold. Every API request that writes for a user calls this function,
+   * unless the claim of its idempotency key has checked the same.
    */
   assertMayWrite(userId: string): Promise<void>;
   /** Records in the audit log that a caller was refused. Returns immediately and never throws. */

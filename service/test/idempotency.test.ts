@@ -1,6 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { holdUser } from '../src/accounts/hold.ts';
+import { releaseHold } from '../src/eligibility/account.ts';
 import { type TestApp, testApp } from './support/app.ts';
+import { countStatements } from './support/count-statements.ts';
 import { createThings, gate, thingRoutes } from './support/things.ts';
 
 let app: TestApp;
@@ -59,6 +62,45 @@ test('keys are separate per user and partner', async () => {
   await post('k3', 'apart', await app.tokenFor({ userId: '01890000-0000-7000-8000-0000000000bb' }));
   await post('k3', 'apart', await app.tokenFor({ clientId: 'partner-two' }));
   expect(await count('apart')).toBe(3);
+});
+
+test('a user on hold can neither use a new key nor get a stored reply', async () => {
+  const user = '01890000-0000-7000-8000-0000000000cc';
+  const as = await app.tokenFor({ userId: user });
+  const first = await post('k3b', 'before the hold', as);
+  await holdUser(app.ctx, user, 'a reason');
+  const refused = [
+    await post('k3b', 'before the hold', as),
+    await post('k3b', 'another body', as),
+    await post('k3c', 'during the hold', as),
+    // Invalid requests get the same error as valid ones.
+    await post('k3c', '', as),
+    await post('a b', 'during the hold', as),
+  ];
+  for (const reply of refused)
+    expect([reply.statusCode, reply.json().code]).toEqual([403, 'account_restricted']);
+  expect(await count('during the hold')).toBe(0);
+  await releaseHold(app.ctx, user, 'a reason');
+  expect((await post('k3b', 'before the hold', as)).body).toBe(first.body);
+  // The refused request has not used up its key.
+  const after = await post('k3c', 'after the hold', as);
+  expect([after.statusCode, after.headers['idempotent-replayed']]).toEqual([200, undefined]);
+});
+
+test('the hold is checked in the round trip that claims the key', async () => {
+  const as = await app.tokenFor({});
+  const unkeyed = () =>
+    app.app.inject({
+      method: 'POST',
+      url: '/v1/things',
+      payload: { name: 'unkeyed' },
+      headers: { authorization: `Bearer ${as}` },
+    });
+  await unkeyed();
+  const without = await countStatements(app.ctx.pool, unkeyed);
+  const withKey = await countStatements(app.ctx.pool, () => post('k3d', 'keyed', as));
+  // The claim takes the place of the check. The additional statement stores the reply.
+  expect(withKey.statements).toBe(without.statements + 1);
 });
 
 test('replays a refusal with its message', async () => {

@@ -36,13 +36,14 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
   const checkBody = route.body === undefined ? undefined : bodyCheck(route.body);
   const serialize = route.cache === 'etag' || route.keepsText ? textCache() : undefined;
   const handle = (input: Input): unknown => {
-    const { caller, headers } = input.request;
+    const { caller } = input.request;
     if (caller === null) return route.handle(ctx, caller, input);
     const own = ctx.forPartner(caller.partnerId);
     if (!isAudited) return route.handle(own, caller, input);
     const requestCtx = forRequest(own, input.request);
-    const isKeyed = method === 'POST' && headers['idempotency-key'] !== undefined;
-    return isKeyed ? handleOnce(requestCtx, route, caller, input) : route.handle(requestCtx, caller, input);
+    return isKeyed(route, input.request)
+      ? handleOnce(requestCtx, route, caller, input)
+      : route.handle(requestCtx, caller, input);
   };
   app.route({
     method,
@@ -94,12 +95,18 @@ async function replyWithStream(result: Promise<Readable>, reply: FastifyReply): 
   return stream;
 }
 
+/** Returns whether the request is handled only once; see `runOnce`. */
+function isKeyed({ method }: Route, { headers }: FastifyRequest): boolean {
+  return method === 'POST' && headers['idempotency-key'] !== undefined;
+}
+
 type Input = { params: unknown; query: unknown; body: unknown; request: FastifyRequest; reply: FastifyReply };
 
 async function handleOnce(ctx: Context, route: Route, caller: Caller, input: Input): Promise<unknown> {
   const { request, reply, body } = input;
   const key = readIdempotencyKey(request.headers['idempotency-key']);
   const path = (request.url.split('?', 1)[0] ?? '').replace(/\/$/, '');
+  request.isHoldUnchecked = false;
   const outcome = await runOnce(ctx, caller, { method: route.method, path, key, body }, async (inner) =>
     route.handle(inner, caller, input),
   );
@@ -172,18 +179,26 @@ function limitCaller(
   if (taken instanceof Promise)
     return taken.then((counted) => {
       authorizeCaller(access, caller, counted, reply);
-      return assertMayWrite(ctx, route, caller);
+      return assertMayWrite(ctx, route, caller, request);
     });
   authorizeCaller(access, caller, taken, reply);
-  return assertMayWrite(ctx, route, caller);
+  return assertMayWrite(ctx, route, caller, request);
 }
 
+/**
+ * Throws if the request writes and its user may not write. For a keyed request, `runOnce` checks this. If such
+ * a request fails before that, the error handler checks it.
+ */
 function assertMayWrite(
   ctx: Context,
-  { method }: Route,
+  route: Route,
   { userId, partnerId }: Caller,
+  request: FastifyRequest,
 ): undefined | Promise<void> {
-  return method === 'GET' || userId === null ? undefined : ctx.forPartner(partnerId).assertMayWrite(userId);
+  if (route.method === 'GET' || userId === null) return undefined;
+  if (!isKeyed(route, request)) return ctx.forPartner(partnerId).assertMayWrite(userId);
+  request.isHoldUnchecked = true;
+  return undefined;
 }
 
 function authorizeCaller({ who, scope }: Guarded, caller: Caller, taken: Taken, reply: FastifyReply): void {

@@ -13,9 +13,9 @@ const OWNER_IS_ALIVE = nodeIsAlive('k.node');
 export type Claim = { id: Buffer; node: number };
 
 /**
- * Claims a key for a request. Returns false if the key is taken. Any request can claim a new or an expired key. Only a
- * retry can take over the key of an unfinished request, and only if the node that owns the key is gone or that node's
- * lease on the key has expired.
+ * Claims a key for a request. Returns false if the key is taken or the user is on hold. Any request can claim a new or
+ * an expired key. Only a retry can take over the key of an unfinished request, and only if the node that owns the key
+ * is gone or that node's lease on the key has expired.
  *
  * A retry is recognized by its body. `requestTags` are keyed hashes of the body, one for each configured secret. The
  * first hash is stored with the key. A request is a retry if any of its hashes equals the stored hash.
@@ -24,10 +24,12 @@ export async function insertClaim(
   statements: Queryable,
   { id, node }: Claim,
   requestTags: readonly Buffer[],
+  userId: string | null,
 ): Promise<boolean> {
   const query = fixedSql`
     insert into idempotency_keys as k (id, request_tag, node, lease_until)
-    values (${id}, ${requestTags[0]}, ${node}, now() + ${LEASE_TTL}::interval)
+    select ${id}::bytea, ${requestTags[0]}::bytea, ${node}::int, now() + ${LEASE_TTL}::interval
+    where not exists (select from users where users.id = ${userId}::uuid and held_at is not null)
     on conflict (id) do update set request_tag = excluded.request_tag, node = excluded.node,
       lease_until = excluded.lease_until, outcome = null, inserted_at = now()
     where k.inserted_at < now() - ${KEY_TTL}::interval

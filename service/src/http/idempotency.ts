@@ -18,7 +18,7 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 
 /**
  * Runs `handle` for the first request with a key. Later requests with that key get the stored reply, or 409 while
- * `handle` is still running.
+ * `handle` is still running. A user on hold gets an error instead, whether the key is new or not.
  *
  * `ctx.commitReply` stores the reply in the same transaction as the request's changes. If the node crashes, either the
  * reply and the changes are stored and a retry gets the reply, or nothing is stored and a retry runs `handle` again.
@@ -31,7 +31,8 @@ export async function runOnce(
 ): Promise<Outcome> {
   const scope = JSON.stringify([caller.clientId, caller.userId, request.method, request.path, request.key]);
   const claim: store.Claim = { id: hash('sha256', scope, 'buffer'), node: ctx.node };
-  const stored = await claimKey(ctx, claim, ctx.sealing.tags('idempotency', stableJson(request.body)));
+  const requestTags = ctx.sealing.tags('idempotency', stableJson(request.body));
+  const stored = await claimKey(ctx, caller, claim, requestTags);
   if (stored !== null) return { reply: replay(stored), replayed: true };
 
   let saved = false;
@@ -61,8 +62,8 @@ export async function runOnce(
 
 /**
  * Claims the key for this request. Returns null if the request now owns the key, otherwise the stored outcome of the
- * first request. Throws `idempotency_key_reused` if the first request had a different body, and
- * `idempotency_in_progress` if the first request has no outcome yet.
+ * first request. Throws `account_restricted` if the user is on hold, `idempotency_key_reused` if the first request had
+ * a different body, and `idempotency_in_progress` if the first request has no outcome yet.
  *
  * `requestTags` are keyed hashes of the body, one for each configured secret. The hash stored for the first request may
  * have been made with any of these secrets. If the stored hash equals one of `requestTags`, both requests have the same
@@ -70,10 +71,12 @@ export async function runOnce(
  */
 async function claimKey(
   ctx: Context,
+  { userId }: Caller,
   claim: store.Claim,
   requestTags: readonly Buffer[],
 ): Promise<Stored | null> {
-  if (await store.insertClaim(ctx.statements, claim, requestTags)) return null;
+  if (await store.insertClaim(ctx.statements, claim, requestTags, userId)) return null;
+  if (userId !== null) await ctx.assertMayWrite(userId);
   const row = await store.findKey(ctx.db, claim.id);
   const { request_tag } = row ?? {};
   if (request_tag !== undefined && !requestTags.some((tag) => tag.equals(request_tag)))

@@ -31,6 +31,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
     isForm: boolean;
+    /** Whether the request writes, and nobody has checked yet whether its user is on hold. */
+    isHoldUnchecked: boolean;
     startedAt: number;
     errorCode: string | null;
   }
@@ -96,10 +98,15 @@ export async function buildServer(
   app
     .decorateRequest('caller', null)
     .decorateRequest('isForm', false)
+    .decorateRequest('isHoldUnchecked', false)
     .decorateRequest('startedAt', 0)
     .decorateRequest('errorCode', null);
   app.setValidatorCompiler(compileValidator).setSerializerCompiler(compileSerializer);
-  app.setErrorHandler((error, request, reply) => fail(ctx, error, request, reply));
+  app.setErrorHandler((error, request, reply) =>
+    request.isHoldUnchecked
+      ? refusalOf(ctx, request, error).then((cause) => fail(ctx, cause, request, reply))
+      : fail(ctx, error, request, reply),
+  );
   if (ctx.tracer !== null) traceRequests(app, ctx.tracer);
   const recordUnknown = requestRecorder(ctx, '-', '-');
   app.addHook('onRequest', (request, reply, done) => {
@@ -178,6 +185,18 @@ function replyToUnknown(
     request,
     reply,
   );
+}
+
+/** Returns the error that says why the caller may not write, or `error` if the caller may. */
+async function refusalOf(ctx: Context, { caller }: FastifyRequest, error: unknown): Promise<unknown> {
+  if (caller?.userId == null) return error;
+  return ctx
+    .forPartner(caller.partnerId)
+    .assertMayWrite(caller.userId)
+    .then(
+      () => error,
+      (refusal: unknown) => refusal,
+    );
 }
 
 /** The access errors that are recorded in the audit log. */
