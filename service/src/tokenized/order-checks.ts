@@ -58,10 +58,11 @@ export async function assertTradable(ctx: Context, intent: Intent): Promise<void
 /** Returns the order's terms. Throws `insufficient_balance` or `insufficient_allowance` if the wallet cannot pay. */
 export async function assertAffordable(ctx: Context, intent: Intent): Promise<Terms> {
   const { chain, contract, token, wallet, gross, offer } = intent;
+  const fresh = uncached(chain);
   const [{ fee, net, decimals, nonce }, balance, allowance, fromBlock] = await Promise.all([
     readCost(intent),
-    readBalance(uncached(chain), token, wallet),
-    readAllowance(uncached(chain), token, wallet, contract.address),
+    readBalance(fresh, token, wallet),
+    readAllowance(fresh, token, wallet, contract.address),
     readBlockNumber(chain),
   ]);
   const required = gross.toString();

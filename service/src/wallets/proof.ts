@@ -1,5 +1,4 @@
 import { type ChainName, chainFacts } from '../chain/chains.ts';
-import { uncached } from '../chain/evm/client.ts';
 import { readCode } from '../chain/evm/code.ts';
 import type { SignerKind } from '../chain/signatures.ts';
 import type { Context } from '../context.ts';
@@ -144,6 +143,6 @@ async function countsOn(
   // neither `chain` nor `provenOn`, a key must have signed the proof, so the proof counts on both chains.
   const chains = ctx.chains.all().filter(({ name }) => name === chain || name === provenOn);
   if (chains.length < 2) return false;
-  const codes = await Promise.all(chains.map((each) => readCode(uncached(each), address)));
+  const codes = await Promise.all(chains.map((each) => readCode(each, address)));
   return codes.every((code) => code === 'none');
 }

@@ -26,10 +26,9 @@ const MAX_FRESHNESS_MS = 500;
 const MAX_LAG_BLOCKS = 5;
 const MIN_LAG_SECONDS = 20;
 
-/** Returns the chain with a reader that bypasses the read cache. */
-export function uncached(chain: EvmChain): EvmChain {
-  const { readNow } = chain.reader;
-  return { ...chain, reader: { ...chain.reader, read: readNow } };
+/** Returns the part of the chain that reads contracts, with a reader that bypasses the read cache. */
+export function uncached({ reader }: EvmChain): Pick<EvmChain, 'reader'> {
+  return { reader: { ...reader, read: reader.readNow } };
 }
 
 /**

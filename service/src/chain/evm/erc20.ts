@@ -18,11 +18,16 @@ import type { EventLog } from './receipts.ts';
 
 export type TokenMetadata = { name: string; symbol: string; decimals: number };
 
-export function readBalance({ reader }: EvmChain, token: Hex, owner: Hex): Promise<bigint> {
+export function readBalance({ reader }: Pick<EvmChain, 'reader'>, token: Hex, owner: Hex): Promise<bigint> {
   return reader.read(contractCall(token, erc20Abi, 'balanceOf', [owner]));
 }
 
-export function readAllowance({ reader }: EvmChain, token: Hex, owner: Hex, spender: Hex): Promise<bigint> {
+export function readAllowance(
+  { reader }: Pick<EvmChain, 'reader'>,
+  token: Hex,
+  owner: Hex,
+  spender: Hex,
+): Promise<bigint> {
   return reader.read(contractCall(token, erc20Abi, 'allowance', [owner, spender]));
 }
 

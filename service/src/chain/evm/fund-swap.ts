@@ -27,7 +27,11 @@ export function readOutputToken({ reader, memoize }: EvmChain, swap: Hex): Promi
   );
 }
 
-export function readAuthorized({ reader }: EvmChain, swap: Hex, wallet: Hex): Promise<boolean> {
+export function readAuthorized(
+  { reader }: Pick<EvmChain, 'reader'>,
+  swap: Hex,
+  wallet: Hex,
+): Promise<boolean> {
   return reader.read(contractCall(swap, fundSwapAbi, 'authorized', [wallet]));
 }
 

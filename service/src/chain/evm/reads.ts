@@ -77,7 +77,7 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
   const callAll = createCallAll(rpc, multicall);
   const head = createHead(2 * freshnessMs);
   const uncachedReads = createTokenBucket({ intervalMs: freshnessMs, burst: UNCACHED_BURST });
-  const cache = new Map<string, Outcome>();
+  let cache = new Map<string, Outcome>();
   const inFlight = new Map<string, InFlightRead>();
   const knownContracts = new Set<Hex>();
   const queued = createTurns<PendingRead>();
@@ -158,7 +158,8 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
       });
       const previousHead = head.id();
       head.observe(block, sentAt);
-      if (head.id() !== previousHead) cache.clear();
+      // Not `clear`: V8 would keep the entries of a cleared map until the next full garbage collection.
+      if (head.id() !== previousHead) cache = new Map();
       await Promise.all(batch.map((entry, index) => settle(entry, results[index], block.id)));
     } catch (error) {
       for (const { reject } of batch) reject(error);
