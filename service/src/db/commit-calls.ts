@@ -9,7 +9,7 @@ import { wrapDriver } from './wrap-driver.ts';
  */
 export const COMMIT = 'commit';
 
-type CommittingConnection = DatabaseConnection & { commitCalls?: string[] };
+type CommittingConnection = DatabaseConnection & { commitCalls?: string[] | undefined };
 
 /**
  * Calls a procedure with one JSON argument at the end of the transaction, in the same round trip as the commit. The
@@ -43,16 +43,16 @@ export function commitWithCalls(dialect: Dialect): Dialect {
     commitTransaction: async (connection: CommittingConnection) => {
       const { commitCalls } = connection;
       if (commitCalls === undefined) return driver.commitTransaction(connection);
-      delete connection.commitCalls;
+      connection.commitCalls = undefined;
       await connection.executeQuery(CompiledQuery.raw(COMMIT, commitCalls));
     },
     rollbackTransaction: async (connection: CommittingConnection) => {
-      delete connection.commitCalls;
+      connection.commitCalls = undefined;
       await driver.rollbackTransaction(connection);
     },
     // Calls that come too late must not be made at the commit of another request's transaction.
     releaseConnection: (connection: CommittingConnection) => {
-      delete connection.commitCalls;
+      connection.commitCalls = undefined;
       return driver.releaseConnection(connection);
     },
   }));

@@ -1,7 +1,6 @@
-import net, { type AddressInfo, type Socket } from 'node:net';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
+import { openDatabaseRelay } from '../../test/support/database-relay.ts';
 import { openListener } from './listen.ts';
 import { type OpenPool, openPool } from './pool.ts';
 
@@ -77,7 +76,7 @@ test('a handler that throws does not affect other handlers', async () => {
 });
 
 test('detects a server that stops responding without closing the connection', async () => {
-  const relay = await openRelay(database.url);
+  const relay = await openDatabaseRelay(database.url);
   const events: string[] = [];
   const listener = await openListener(relay.url, () => undefined, { pingIntervalMs: 50, pingTimeoutMs: 200 });
   listener.onLost(() => events.push('lost'));
@@ -106,38 +105,3 @@ test('fails to open without a server', async () => {
     'ECONNREFUSED',
   );
 });
-
-/** A proxy between listener and server that can stop forwarding while keeping the connections open. */
-async function openRelay(url: string) {
-  const target = new URL(url);
-  const socketFolder = target.searchParams.get('host');
-  const { hostname, port } = target;
-  let frozen = false;
-  const ends: Socket[] = [];
-  const relay = net.createServer((near) => {
-    const far = socketFolder
-      ? net.connect(join(socketFolder, `.s.PGSQL.${port}`))
-      : net.connect(Number(port || 5432), hostname);
-    ends.push(near, far);
-    near.on('data', (data) => frozen || far.write(data)).on('error', () => far.destroy());
-    far.on('data', (data) => frozen || near.write(data)).on('error', () => near.destroy());
-  });
-  await new Promise<void>((resolve) => relay.listen(0, '127.0.0.1', resolve));
-  target.searchParams.delete('host');
-  target.hostname = '127.0.0.1';
-  target.port = String((relay.address() as AddressInfo).port);
-  return {
-    url: target.href,
-    freeze: () => {
-      frozen = true;
-    },
-    thaw: () => {
-      for (const end of ends.splice(0)) end.destroy();
-      frozen = false;
-    },
-    close: () => {
-      for (const end of ends) end.destroy();
-      relay.close();
-    },
-  };
-}

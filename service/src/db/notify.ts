@@ -7,7 +7,7 @@ import { wrapDriver } from './wrap-driver.ts';
 type Notification = readonly [string, string];
 
 /** A connection with the notifications to send once its transaction has committed. */
-type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, Notification> };
+type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, Notification> | undefined };
 
 /**
  * Notifies the listeners of a channel once the transaction has committed. Outside a transaction, notifies them
@@ -63,15 +63,15 @@ export function notifyOnCommit(dialect: Dialect, notifier: Notifier): Dialect {
       await driver.commitTransaction(connection);
       const { notifications } = connection;
       if (notifications === undefined) return;
-      delete connection.notifications;
+      connection.notifications = undefined;
       notifier.send([...notifications.values()]);
     },
     rollbackTransaction: async (connection: NotifyingConnection) => {
-      delete connection.notifications;
+      connection.notifications = undefined;
       await driver.rollbackTransaction(connection);
     },
     releaseConnection: (connection: NotifyingConnection) => {
-      delete connection.notifications;
+      connection.notifications = undefined;
       return driver.releaseConnection(connection);
     },
   }));

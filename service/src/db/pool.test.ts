@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/setup/database.ts';
+import { openDatabaseRelay } from '../../test/support/database-relay.ts';
 import { parseTimestamp } from './column-types.ts';
 import { type OpenPool, openPool } from './pool.ts';
 
@@ -225,6 +226,32 @@ test('limits the time of a statement and of waiting for a connection', async () 
   await expect(strict.pool.query('select 1')).rejects.toThrow('timeout');
   client.release();
   await strict.close();
+});
+
+test('closes a connection whose server does not respond, and calls back only once', async () => {
+  const relay = await openDatabaseRelay(database.url);
+  const one = openPool(relay.url, { max: 1 });
+  one.pool.on('connect', (client) => {
+    Object.assign((client as unknown as { connectionParameters: object }).connectionParameters, {
+      query_timeout: 200,
+    });
+  });
+  const statement = () => one.statements.query({ text: 'select 1' });
+  const transaction = () => one.db.transaction().execute((tx) => sql`select 1`.execute(tx));
+  for (const run of [statement, transaction]) {
+    await run();
+    relay.freeze();
+    await expect(run()).rejects.toThrow('Query read timeout');
+    await expect.poll(relay.count, POLL).toBe(0);
+    relay.thaw();
+    // The pool has one connection, so this fails unless the connection was released exactly once.
+    await run();
+    // An idle connection may wait for longer than the limit.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await run();
+  }
+  await one.close();
+  relay.close();
 });
 
 test('replaces an idle connection that the server closed', async () => {

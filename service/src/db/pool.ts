@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { isId } from '../http/ids.ts';
@@ -7,8 +8,8 @@ import { columnTypes } from './column-types.ts';
 import { commitWithCalls } from './commit-calls.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
 import { createNotifier, notifyOnCommit } from './notify.ts';
-import { breaksConnection, describeOnce, newQuery, type Queryable, type Statement } from './query.ts';
-
+import { breaksConnection, describeOnce, newQuery, type Queryable, type Statement, submit } from './query.ts';
+import { createSocket } from './socket.ts';
 import { summarizeStatement } from './statement-summary.ts';
 import { nameStatements } from './statements.ts';
 import type { Database } from './tables.ts';
@@ -80,6 +81,8 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     connectionTimeoutMillis: connectionTimeout,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
+    // `pg` passes the options of the connection, although its type declaration says otherwise.
+    stream: createSocket as () => Socket,
     statement_timeout: statementTimeout,
     idle_in_transaction_session_timeout: 2 * statementTimeout,
     // Applies if the server has stopped responding. A working server cancels the statement earlier, after
@@ -161,11 +164,11 @@ function runStatement<Row extends pg.QueryResultRow>(
           reject(failure);
           return;
         }
-        client.query(newQuery(statement), (error: Error | undefined, result: pg.QueryResult<Row>) => {
+        submit(client, newQuery(statement), (error, result) => {
           release(breaksConnection(error));
           leave();
           if (error) reject(error);
-          else resolve(result);
+          else resolve(result as pg.QueryResult<Row>);
         });
       });
     });

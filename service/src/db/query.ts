@@ -161,13 +161,12 @@ function send(connection: Connection, queries: readonly NamedQuery[]): Error | n
 }
 
 /**
- * Creates a query for `pg`. If the statement were passed to `pg` as an object, `pg` would copy it with all property
+ * Creates a query for `submit`. If the statement were passed to `pg` as an object, `pg` would copy it with all property
  * descriptors. That copy costs more than everything else needed to start a query.
  */
-export function newQuery(statement: Statement): pg.Submittable & pg.QueryConfig {
+export function newQuery(statement: Statement): BaseQuery<pg.QueryResult> {
   const { name, text, values } = statement;
-  const query = name === undefined ? new BaseQuery(text, values) : new NamedQuery(statement);
-  return query as unknown as pg.Submittable & pg.QueryConfig;
+  return name === undefined ? new BaseQuery(text, values) : new NamedQuery(statement);
 }
 
 /**
@@ -182,19 +181,57 @@ export async function runInOrder(
   if (statements.length > 1 && statements.every((statement) => isKnown(connection, statement)))
     return run(client, new Batch(statements.map((statement) => new NamedQuery(statement))));
   const results: pg.QueryResult[] = [];
-  for (const statement of statements)
-    results.push(await run(client, newQuery(statement) as unknown as NamedQuery));
+  for (const statement of statements) results.push(await run(client, newQuery(statement)));
   return results;
 }
 
-function run<T>(
-  client: pg.ClientBase,
-  query: { callback?: Callback<T> | undefined; submit: unknown },
-): Promise<T> {
+function run<T>(client: pg.ClientBase, query: BaseQuery<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    query.callback = (error, result) => (error ? reject(error) : resolve(result as T));
-    client.query(query as unknown as pg.Submittable);
+    submit(client, query, (error, result) => (error ? reject(error) : resolve(result as T)));
   });
+}
+
+/** Limits how long a connection waits for a result. `fail` is the running query's callback, or null if none runs. */
+type TimeLimit = { timer: NodeJS.Timeout; fail: Callback<never> | null };
+
+const timeLimits = new WeakMap<pg.ClientBase, TimeLimit>();
+
+/**
+ * Runs the query and passes its error or result to the callback. Calls the callback with an error if there is no result
+ * after `query_timeout`. Close the connection in that case; see `breaksConnection`.
+ *
+ * Does not let `pg` itself apply this time limit. For every query, `pg` assigns a new function to a property, and V8
+ * allocates such functions in the old generation. They would keep the query and its rows in memory until the next full
+ * garbage collection.
+ */
+export function submit<T>(client: pg.ClientBase, query: BaseQuery<T>, callback: Callback<T>): void {
+  const { connectionParameters } = client as unknown as { connectionParameters: { query_timeout: number } };
+  const { query_timeout: timeoutMs } = connectionParameters;
+  const limit = timeLimits.get(client) ?? createTimeLimit(client, timeoutMs);
+  limit.fail = callback;
+  limit.timer.refresh();
+  const settle: Callback<T> = (error, result) => {
+    // The time limit was exceeded, and the callback has already been called.
+    if (limit.fail !== callback) return;
+    limit.fail = null;
+    callback(error, result);
+  };
+  query.callback = settle;
+  connectionParameters.query_timeout = 0;
+  client.query(query as unknown as pg.Submittable);
+  connectionParameters.query_timeout = timeoutMs;
+}
+
+function createTimeLimit(client: pg.ClientBase, timeoutMs: number): TimeLimit {
+  const expire = () => {
+    const { fail } = limit;
+    limit.fail = null;
+    fail?.(new Error('Query read timeout'));
+  };
+  // One timer for all queries of the connection: refreshing a timer costs less than starting and stopping one.
+  const limit: TimeLimit = { timer: setTimeout(expire, timeoutMs).unref(), fail: null };
+  timeLimits.set(client, limit);
+  return limit;
 }
 
 /**
