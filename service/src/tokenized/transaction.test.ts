@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { token } from '@causeway/contracts/abi/token.ts';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
 import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
@@ -159,6 +160,96 @@ describe('checks before the attestation', () => {
     const reply = await order(change);
     expect([reply.status, reply.body.code]).toEqual([status, code]);
     expect(attested()).toBe(before);
+  });
+});
+
+test('reads the terms again if the other checks took long', async () => {
+  const { pool } = world.app.ctx;
+  const before = attested();
+  const client = await pool.connect();
+  await client.query('begin');
+  await client.query('lock table wallet_proofs in access exclusive mode');
+  const waiting = order();
+  await sleep(700);
+  await world.call(world.wallet.key, world.usdc, token, 'approve', [world.deployment.swap, 0n]);
+  await client.query('rollback');
+  client.release();
+  expect((await waiting).body.code).toBe('insufficient_allowance');
+  expect(attested()).toBe(before);
+  await world.call(world.wallet.key, world.usdc, token, 'approve', [world.deployment.swap, maxUint256]);
+});
+
+test('a refused request ends when all that it has started has ended', async () => {
+  const { venue } = world.app.ctx;
+  const { tradingLimits } = venue;
+  let pending = 0;
+  vi.spyOn(venue, 'tradingLimits').mockImplementation(async (...args) => {
+    pending++;
+    await sleep(300);
+    return tradingLimits(...args).finally(() => pending--);
+  });
+  const { status, body } = await order({ wallet_address: other().address });
+  expect([status, body.code, pending]).toEqual([403, 'wallet_not_proven', 0]);
+  expect(venue.tradingLimits).toHaveBeenCalledOnce();
+  vi.mocked(venue.tradingLimits).mockRestore();
+});
+
+describe('while the attestation is being stored', () => {
+  /** While `work` runs, the database runs `statement` before it stores an attestation. */
+  const whileStoring = async <T>(statement: string, work: () => Promise<T>): Promise<T> => {
+    const { pool } = world.app.ctx;
+    await pool.query(`
+      create function before_attested() returns trigger language plpgsql as $$ begin ${statement}; return new; end $$;
+      create trigger before_attested before update on tokenized_orders
+        for each row when (new.state = 'attested') execute function before_attested()`);
+    return work().finally(() => pool.query('drop function before_attested cascade'));
+  };
+  const lastState = async () =>
+    (
+      await world.app.ctx.db
+        .selectFrom('tokenized_orders')
+        .select('state')
+        .orderBy('inserted_at', 'desc')
+        .executeTakeFirst()
+    )?.state;
+
+  test('the calldata waits for it, however long it takes', async () => {
+    const { status } = await whileStoring('perform pg_sleep(0.3)', () => order());
+    expect([status, await lastState()]).toEqual([200, 'live']);
+  });
+
+  test('no calldata is given out if it fails', async () => {
+    const key = { 'idempotency-key': `not-stored-${time}` };
+    const refuse = `raise exception 'refused by a test'`;
+    expect(await whileStoring(refuse, () => order({}, key))).toMatchObject({
+      ...{ status: 500, body: { code: 'internal_error' } },
+    });
+    expect(await lastState()).toBe('asking');
+    // Nobody knows whether the order was attested, so a retry gets no second attestation.
+    expect((await order({}, key)).body.code).toBe('order_outstanding');
+  });
+
+  test('the order fails if its simulation reverts', async () => {
+    const { venue } = world.app.ctx;
+    const { attest } = venue;
+    vi.spyOn(venue, 'attest').mockImplementationOnce(async (...args) => ({
+      ...(await attest(...args)),
+      signature: `0x${'11'.repeat(64)}1b`,
+    }));
+    const { status, body } = await whileStoring('perform pg_sleep(0.3)', () => order());
+    expect([status, body.code, await lastState()]).toEqual([422, 'contract_reverted', 'failed']);
+    expect((await order()).status).toBe(200);
+  });
+
+  test('the order fails if its attestation expires', async () => {
+    const expire = async () => {
+      await sleep(400);
+      world.app.clock.advance(200);
+    };
+    const [{ status, body }] = await whileStoring('perform pg_sleep(0.8)', () =>
+      Promise.all([order(), expire()]),
+    );
+    expect([status, body.code, await lastState()]).toEqual([502, 'upstream_error', 'failed']);
   });
 });
 

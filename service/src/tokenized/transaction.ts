@@ -30,6 +30,9 @@ import {
 import { assertOperator, readDomain } from './swap-domain.ts';
 import { releaseIfExecuted } from './watch.ts';
 
+/** Terms that were read longer ago are read again before an attestation is requested. */
+const MAX_TERMS_AGE_MS = 500;
+
 /**
  * Creates the transaction with which the user's wallet makes a purchase. Runs every check and stores the order before
  * requesting an attestation. A repeated request finds the stored order, so even after a crash it never uses up a second
@@ -50,13 +53,24 @@ export async function encodeTransaction(
     if (found.claimed !== undefined) assertSameIntent(intent, found.claimed);
     earlier = found;
   });
-  const isCoveredByLock = await assertMayTrade(ctx, caller, intent.offer, contract, wallet, before);
+  const eligibility = assertMayTrade(ctx, caller, intent.offer, contract, wallet, before);
+  let readAt = 0;
+  // Reads the terms while the database is read.
+  const terms = checkTerms(ctx, intent, signer).finally(() => {
+    readAt = performance.now();
+  });
+  // Waits for both even if one fails, so that nothing is read after the request has ended.
+  await Promise.allSettled([eligibility, terms]);
+  const isCoveredByLock = await eligibility;
   if (earlier.claimed !== undefined) return resume(ctx, intent, signer, earlier.claimed, isCoveredByLock);
   if (earlier.holding !== undefined) await releaseOpenOrder(ctx, earlier.holding);
-  const cost = await checkTerms(ctx, intent, signer);
+  // The execution of the earlier order may have changed the terms, as may anything else if the other checks took long.
+  const isCurrent = earlier.holding === undefined && performance.now() - readAt < MAX_TERMS_AGE_MS;
+  const cost = await (isCurrent ? terms : checkTerms(ctx, intent, signer));
   const id = await insertNewOrder(ctx, intent, cost);
   const attestation = await attest(ctx, intent, cost, id);
-  return issueCalldata(ctx, intent, signer, { id, attestation, cost, isCoveredByLock });
+  const stored = storeAttestation(ctx, id, attestation);
+  return issueCalldata(ctx, intent, signer, { id, attestation, stored, cost, isCoveredByLock });
 }
 
 /**
@@ -122,7 +136,9 @@ async function resume(
 ): Promise<SwapTransaction> {
   if (state === 'attested' && attestation !== null && Date.parse(expires_at) > ctx.clock.now()) {
     const cost = await readCost(intent);
-    return issueCalldata(ctx, intent, signer, { id, attestation, cost, isCoveredByLock });
+    // The earlier run has stored it.
+    const stored = Promise.resolve();
+    return issueCalldata(ctx, intent, signer, { id, attestation, stored, cost, isCoveredByLock });
   }
   throw orderOutstanding(
     expires_at,
@@ -195,10 +211,16 @@ async function attest(
     await moveOrder(ctx.db, id, 'asking', to, toTimestamp(ctx.clock.micros()));
     throw error;
   });
-  const attestation = await orRefuse(ctx, symbol, attested, 'amount');
+  return orRefuse(ctx, symbol, attested, 'amount');
+}
+
+function storeAttestation(ctx: Context, id: string, attestation: Attestation): Promise<void> {
   const expiresAt = iso(Number(attestation.expiration) * 1000);
-  await saveAttestation(ctx.statements, id, attestation, expiresAt, toTimestamp(ctx.clock.micros()));
-  return attestation;
+  const now = toTimestamp(ctx.clock.micros());
+  const stored = saveAttestation(ctx.statements, id, attestation, expiresAt, now);
+  // The caller may not wait for it immediately.
+  stored.catch(() => undefined);
+  return stored;
 }
 
 /** Returns true only if the error proves that the venue did not attest the order. */
