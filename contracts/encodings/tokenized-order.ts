@@ -1,5 +1,5 @@
 import { domainSeparator, type Hex } from 'viem';
-import { hashStruct, hashTypedData, keccak256, parseAbiParameters } from 'viem/utils';
+import { hashStruct, hashTypedData, parseAbiParameters } from 'viem/utils';
 import { verifiedSwapAbi } from './verifier-abi.ts';
 import { encodeBytes, encodeWords } from './words.ts';
 
@@ -71,16 +71,6 @@ export function hashQuote(domain: Domain, quote: QuoteTuple): Hex {
 
 export function hashRequest(domain: Domain, message: VerifyRequest): Hex {
   return hashTypedData({ domain, types: REQUEST_TYPES, primaryType: 'VerifyRequest', message });
-}
-
-/**
- * A faster `hashRequest` for callers that already have the domain separator. Skips hashing the domain and the types.
- */
-export function hashRequestIn(separator: Hex, message: VerifyRequest): Hex {
-  const { side, inputToken, outputToken, sender, nonce, expiry, amount } = message;
-  const words = [REQUEST_TYPEHASH, side, inputToken, outputToken, sender, nonce, expiry, amount];
-  const struct = keccak256(`0x${encodeWords(words)}`);
-  return keccak256(`0x1901${separator.slice(2)}${struct.slice(2)}`);
 }
 
 const SWAP_SELECTOR: Hex = '0x5dcce09f';

@@ -1,9 +1,10 @@
 import {
   type Domain,
-  hashRequestIn,
+  REQUEST_TYPEHASH,
   separatorOf,
   type VerifyRequest,
 } from '@causeway/contracts/encodings/tokenized-order.ts';
+import { encodeWords } from '@causeway/contracts/encodings/words.ts';
 import type { Hex, TransactionSerializableEIP1559 } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { bytesToHex, hexToNumber, keccak256, serializeTransaction, slice } from 'viem/utils';
@@ -39,6 +40,17 @@ function knownSeparatorOf(domain: Domain): Hex {
   const separator = separators.get(domain) ?? separatorOf(domain);
   separators.set(domain, separator);
   return separator;
+}
+
+/**
+ * A faster `hashRequest` for callers that already have the domain separator. Skips hashing the domain and the types.
+ */
+export function hashRequestIn(separator: Hex, request: VerifyRequest): Hex {
+  const { side, inputToken, outputToken, sender, nonce, expiry, amount } = request;
+  const words = [REQUEST_TYPEHASH, side, inputToken, outputToken, sender, nonce, expiry, amount];
+  // Hashes bytes, because viem converts hex digit by digit.
+  const struct = Buffer.from(keccak256(Buffer.from(encodeWords(words), 'hex'), 'bytes'));
+  return keccak256(Buffer.from(`1901${separator.slice(2)}${struct.toString('hex')}`, 'hex'));
 }
 
 /** Builds a signer from an address and a function that signs hashes. */

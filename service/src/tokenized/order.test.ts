@@ -4,7 +4,6 @@ import {
   hashQuote,
   hashQuoteStruct,
   hashRequest,
-  hashRequestIn,
   QUOTE_TYPES,
   REQUEST_TYPES,
   SIGNER_ROLE,
@@ -15,6 +14,7 @@ import {
 import fc from 'fast-check';
 import { formatUnits, keccak256, toFunctionSelector, toHex } from 'viem/utils';
 import { describe, expect, test } from 'vitest';
+import { hashRequestIn } from '../operator/signer.ts';
 import { parseDecimal } from './decimal.ts';
 import { grossUp, splitGross } from './fee.ts';
 

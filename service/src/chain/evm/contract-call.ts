@@ -100,6 +100,16 @@ export function asWords(call: Call<unknown>): Call<bigint[]> {
   return { ...call, key: `${call.key} words`, decode: readWords };
 }
 
+/** Decodes the result as an address in lower case. viem would compute the checksum of the address, which is slow. */
+export function asAddress(call: Call<Hex>): Call<Hex> {
+  return { ...call, key: `${call.key} address`, decode: readAddress };
+}
+
+function readAddress(data: Hex): Hex {
+  if (data.length < 66) throw new Error('the result is shorter than an ABI word');
+  return `0x${data.slice(26, 66).toLowerCase()}`;
+}
+
 function readWords(data: Hex): bigint[] {
   if (size(data) === 0 || size(data) % 32 !== 0) throw new Error('the result is not a list of 32-byte words');
   return readNumbers(data, size(data) / 32);

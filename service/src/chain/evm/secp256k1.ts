@@ -53,7 +53,10 @@ function expandCompact(signature: Uint8Array): Uint8Array {
 
 /** Signs `hash` and returns the 65 bytes r, s, v that contracts expect. */
 export function signHash(privateKey: Hex, hash: Hex): Hex {
-  const { signature, recoveryId } = signRecoverable(hexToBytes(hash), hexToBytes(privateKey));
+  // `signRecoverable` refuses a hash with too few bytes, which `Buffer.from` returns if a digit is not hex. viem, which is
+  // slower, converts the key, because `Buffer.from` would leave a copy of the key in memory that other buffers share.
+  const bytes = Buffer.from(hash.slice(2), 'hex');
+  const { signature, recoveryId } = signRecoverable(bytes, hexToBytes(privateKey));
   const v = (27 + recoveryId).toString(16);
   return `0x${Buffer.from(signature).toString('hex')}${v}`;
 }
