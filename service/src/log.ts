@@ -17,7 +17,7 @@ export type Log = Logger & {
 
 export type LogOptions = { level: string; pretty: boolean; stream?: DestinationStream };
 
-const FLUSH_INTERVAL_MS = 50;
+const FLUSH_INTERVAL_MS = 200;
 const MAX_BATCH_LENGTH = 64 * 1024;
 
 export function createLog({ level, pretty: isPretty, stream }: LogOptions): Log {
