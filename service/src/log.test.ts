@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { createLog, redact, redactText } from './log.ts';
 
@@ -88,6 +90,18 @@ test('omits the row values that a database error quotes', () => {
   );
   expect(text()).toContain('users_email');
   expect(text()).not.toContain('secret row');
+});
+
+test('writes the last request lines when the process exits', async () => {
+  const log = new URL('./log.ts', import.meta.url);
+  const program = `const { createLog, flushOnExit } = await import('${log}');
+    const log = createLog({ level: 'info', pretty: false });
+    flushOnExit(log);
+    log.request('{"n":1}');
+    process.exit(0);`;
+  const args = ['--import', 'tsx', '--input-type=module', '-e', program];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  expect(stdout).toBe('{"n":1}\n');
 });
 
 test('writes request lines as one batch, in order, when flushed', () => {

@@ -46,6 +46,12 @@ export function createLog({ level, pretty: isPretty, stream }: LogOptions): Log 
   });
 }
 
+/** Writes the last request lines when the process exits. */
+export function flushOnExit({ flushRequests }: Log): void {
+  // Must run before the listener with which pino writes the rest of its buffer.
+  process.prependOnceListener('exit', flushRequests);
+}
+
 function batchLines(destination: DestinationStream, enabled: boolean) {
   let lines = '';
   let timer: NodeJS.Timeout | undefined;

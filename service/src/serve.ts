@@ -25,7 +25,7 @@ import { buildServer } from './http/server.ts';
 import { startIdentityReconciler } from './identity/reconcile.ts';
 import { measureDueApplicants } from './identity/store.ts';
 import { startHousekeeping } from './jobs/housekeeping.ts';
-import { createLog, type Log } from './log.ts';
+import { createLog, flushOnExit, type Log } from './log.ts';
 import { smtpMailer } from './mail/smtp.ts';
 import { measureOutbox } from './mail/store.ts';
 import { startMailWorker } from './mail/worker.ts';
@@ -71,6 +71,7 @@ const STOP_TIMEOUT_MS = 9_000;
 export async function serve(config: Config): Promise<void> {
   const isSandbox = config.profile === 'sandbox';
   const log = createLog({ level: config.logLevel, pretty: isSandbox });
+  flushOnExit(log);
   const print = isSandbox
     ? (text: string) => void process.stdout.write(`${text}\n`)
     : (text: string) => log.info(text);
