@@ -51,7 +51,7 @@ export async function issueCalldata(
     throw invalidResponse('venue', problem);
   };
   await assertUsable();
-  const encode = async () => {
+  const encodeAndSimulate = async () => {
     const assetDecimals = await readDecimals(chain, asset);
     const signature = await signQuoteRequest(signer, chain, contract, {
       side: 0,
@@ -70,10 +70,10 @@ export async function issueCalldata(
     return { data, assetDecimals };
   };
   // Waits for both even if one fails, so that a retry finds the attestation.
-  const [storage, encoded] = await Promise.allSettled([stored, encode()]);
-  if (storage.status === 'rejected') throw storage.reason;
-  if (encoded.status === 'rejected') throw encoded.reason;
-  const { data, assetDecimals } = encoded.value;
+  const encoded = encodeAndSimulate();
+  await Promise.allSettled([stored, encoded]);
+  await stored;
+  const { data, assetDecimals } = await encoded;
   // The attestation may have expired in the meantime.
   await assertUsable();
   // Calldata cannot be recalled, so eligibility is checked once more right before the calldata is issued.
