@@ -32,8 +32,8 @@ const WALLETS = 20;
  */
 const WARM_UP_ROUNDS = 280;
 /**
- * How many parts the measurement has, not counting the warm-up. Each part sends `ROUNDS_PER_PART` rounds with all
- * transactions at once, and then as many rounds with one transaction at a time.
+ * How many parts the measurement has, not counting the warm-up. In each part, every target takes its turn: it gets
+ * `ROUNDS_PER_PART` rounds with all transactions at once, and then as many rounds with one transaction at a time.
  */
 const PARTS = 5;
 const ROUNDS_PER_PART = 4;
@@ -44,21 +44,22 @@ const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);
 
 /**
- * Measures transactions after a warm-up. In every round, each wallet sends one transaction. The round starts on a new
- * block and after the previous attestations have expired, so that no chain or venue response is cached.
+ * Measures the transactions of several targets in turn, after a warm-up. In every round, each wallet sends one
+ * transaction. The round starts on a new block and after the previous attestations have expired, so that no chain or
+ * venue response is cached.
  */
-export async function measureTransactions(
+export async function measureTransactions<T extends Measured[]>(
   simulators: Simulators,
-  target: Measured,
-): Promise<TransactionCost> {
+  ...targets: T
+): Promise<{ [K in keyof T]: TransactionCost }> {
   const wallets: Hex[] = [];
   for (let count = 0; count < WALLETS; count++) {
     const wallet = await createWallet(simulators);
-    await fetch(`${target.statsUrl}/prove/${wallet.toLowerCase()}`);
+    for (const { statsUrl } of targets) await fetch(`${statsUrl}/prove/${wallet.toLowerCase()}`);
     wallets.push(wallet);
   }
   let now = Date.now();
-  const runRounds = async (rounds: number, orderAll: () => Promise<unknown>) => {
+  const runRounds = async (target: Measured, rounds: number, orderAll: typeof orderTogether) => {
     const costs: number[] = [];
     let busy = 0;
     for (let round = 0; round < rounds; round++) {
@@ -67,33 +68,45 @@ export async function measureTransactions(
       await simulators.control.call('chains/mine', { chain: CHAIN, blocks: 1 });
       await fetch(`${target.statsUrl}/reset/${now}`);
       const start = performance.now();
-      await orderAll();
+      await orderAll(target, wallets);
       busy += performance.now() - start;
       costs.push(...(await readStats(target)).orders);
     }
     return { costs, busy };
   };
-  const orderTogether = () => Promise.all(wallets.map((wallet) => order(target, wallet)));
-  await runRounds(WARM_UP_ROUNDS, orderTogether);
-  const orderOneByOne = async () => {
-    for (const wallet of wallets) await order(target, wallet);
-  };
-  const parts: Record<'alone' | 'together', Awaited<ReturnType<typeof runRounds>>>[] = [];
+  const measurements = targets.map((target) => ({
+    target,
+    alone: [] as Awaited<ReturnType<typeof runRounds>>[],
+    atOnce: [] as number[],
+  }));
+  for (const target of targets) await runRounds(target, WARM_UP_ROUNDS, orderTogether);
   for (let part = 0; part < PARTS; part++)
-    parts.push({
-      together: await runRounds(ROUNDS_PER_PART, orderTogether),
-      alone: await runRounds(ROUNDS_PER_PART, orderOneByOne),
+    for (const { target, alone, atOnce } of measurements) {
+      atOnce.push(average((await runRounds(target, ROUNDS_PER_PART, orderTogether)).costs));
+      alone.push(await runRounds(target, ROUNDS_PER_PART, orderOneByOne));
+    }
+  const results: TransactionCost[] = [];
+  for (const { target, alone, atOnce } of measurements) {
+    const costs = alone.flatMap((part) => part.costs);
+    const busy = alone.reduce((sum, part) => sum + part.busy, 0);
+    const idle = await measureIdle(target, busy / costs.length);
+    results.push({
+      oneByOne: alone.map((part) => average(part.costs) - idle),
+      atOnce,
+      p50: percentile(costs, 0.5) - idle,
+      p95: percentile(costs, 0.95) - idle,
+      idle,
     });
-  const costs = parts.flatMap(({ alone }) => alone.costs);
-  const busy = parts.reduce((sum, { alone }) => sum + alone.busy, 0);
-  const idle = await measureIdle(target, busy / costs.length);
-  return {
-    oneByOne: parts.map(({ alone }) => average(alone.costs) - idle),
-    atOnce: parts.map(({ together }) => average(together.costs)),
-    p50: percentile(costs, 0.5) - idle,
-    p95: percentile(costs, 0.95) - idle,
-    idle,
-  };
+  }
+  return results as { [K in keyof T]: TransactionCost };
+}
+
+function orderTogether(target: Measured, wallets: Hex[]): Promise<unknown> {
+  return Promise.all(wallets.map((wallet) => order(target, wallet)));
+}
+
+async function orderOneByOne(target: Measured, wallets: Hex[]): Promise<void> {
+  for (const wallet of wallets) await order(target, wallet);
 }
 
 function average(values: number[]): number {

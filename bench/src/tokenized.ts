@@ -1,9 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { startSimulators } from '@causeway/sandbox/simulators/start.ts';
+import { extractCommit, installPackages, VERSION_0_1 } from './earlier-version.ts';
 import { compare, ratioBars, throughputBar } from './load.ts';
 import { barOf, type Result } from './result.ts';
+import { ratios } from './statistics.ts';
 import { type Started, startTarget, type Target } from './target.ts';
 import { type Measured, measureTransactions, readStats } from './tokenized-orders.ts';
 
@@ -12,12 +15,15 @@ const QUOTES = Array.from(
   (_, index) => `/v1/tokenized/swap/quote?symbol=AAPLon&side=buy&notional_value=${100 + index}`,
 );
 const CPU_BUDGET_MS = { max: 5, goal: 4 };
+/** The budget relative to version 0.1, which took 6 ms when the budget was set. */
+const CPU_RATIO = { max: 5 / 6, goal: 4 / 6 };
 /** The simulated round trip to a remote venue. */
 const ROUND_TRIP_MS = 50;
 
 /**
  * Compares the throughput of the service's quotes with two kinds of bare routes: routes that call the venue for every
- * request, and a route that returns a constant reply. Also measures the CPU time per transaction.
+ * request, and a route that returns a constant reply. Also measures the CPU time per transaction. That time depends on
+ * the machine, so it is also compared with version 0.1.
  */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));
@@ -27,6 +33,8 @@ export async function run(): Promise<Result> {
   const rest = [simulators.chains[0]?.service_url ?? '', JSON.stringify(offerFile(simulators))];
   const stops = [simulators.stop];
   try {
+    const formerFolder = extractCommit(VERSION_0_1);
+    stops.push(async () => rmSync(formerFolder, { recursive: true, force: true }));
     const start = async <T = Target>(file: string, args: string[]): Promise<Started<T>> => {
       const started = await startTarget<T>(file, args);
       stops.unshift(started.stop);
@@ -54,7 +62,8 @@ export async function run(): Promise<Result> {
     });
     const after = await readStats(ours.target);
     const perQuote = (after.venue - before.venue) / (after.served - before.served);
-    const cost = await measureTransactions(simulators, ours.target);
+    const former = await start<Measured>(prepareFormer(formerFolder), [...venue, ...rest]);
+    const [cost, formerCost] = await measureTransactions(simulators, ours.target, former.target);
     return {
       name: 'Tokenized swaps: 64 clients poll 10 quotes, and transactions',
       bars: [
@@ -86,10 +95,16 @@ export async function run(): Promise<Result> {
         { label: 'quotes served per call to the venue', value: 1 / perQuote, min: 20 },
         barOf('CPU milliseconds per transaction, twenty at once', cost.atOnce, CPU_BUDGET_MS),
         barOf('CPU milliseconds per transaction, one at a time', cost.oneByOne, CPU_BUDGET_MS),
+        barOf(
+          'CPU time per transaction relative to version 0.1, one at a time',
+          ratios(cost.oneByOne, formerCost.oneByOne),
+          CPU_RATIO,
+        ),
       ],
       figures: {
         ...figures,
         'CPU milliseconds per transaction': cost,
+        'CPU milliseconds per transaction, version 0.1': formerCost,
         'venue calls per quote': { calls: perQuote },
       },
     };
@@ -97,6 +112,21 @@ export async function run(): Promise<Result> {
     for (const stop of stops) await stop();
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+/**
+ * Installs the packages of version 0.1 and returns the address of its target. The target is changed so that it deletes
+ * its orders when this version's path is requested. Version 0.1 needs no proof of a wallet and keeps its own time.
+ */
+function prepareFormer(folder: string): string {
+  installPackages(folder);
+  const sources = join(folder, 'bench/src');
+  const text = readFileSync(join(sources, 'tokenized-ours.ts'), 'utf8');
+  const changed = text.replace("request.url === '/reset'", "request.url?.startsWith('/reset/')");
+  if (changed === text) throw new Error('version 0.1 has another target than expected');
+  const file = join(sources, 'tokenized-version-0-1.ts');
+  writeFileSync(file, changed);
+  return pathToFileURL(file).href;
 }
 
 function offerFile({ chains }: Awaited<ReturnType<typeof startSimulators>>): object {
