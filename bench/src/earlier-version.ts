@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { envWithoutNpm } from '../../service/test/support/packages.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -19,5 +20,5 @@ export function extractCommit(commit: string): string {
 
 /** Installs the packages of an extracted commit. */
 export function installPackages(folder: string): void {
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'ignore' });
+  execFileSync('npm', ['ci'], { cwd: folder, env: envWithoutNpm(), stdio: 'ignore' });
 }

@@ -30,17 +30,23 @@ export async function installPackages(
   const draft = await mkdtemp(`${folder}-draft-`);
   await writeFile(join(draft, 'package.json'), JSON.stringify({ private: true, type: 'module', overrides }));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--legacy-peer-deps', '--prefer-offline'];
-  // Removes the npm settings that `npm test` passes on, because they belong to the repository.
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([key]) => !key.toLowerCase().startsWith('npm_')),
-  );
   await promisify(execFile)('npm', ['install', ...flags, ...packages], {
     cwd: draft,
-    env,
+    env: envWithoutNpm(),
     timeout: INSTALL_TIMEOUT_MS,
   });
   await rename(draft, folder).catch(() => rm(draft, { recursive: true, force: true }));
   return folder;
+}
+
+/**
+ * Returns the environment without the npm settings that `npm test` and `npm run` pass on, because they belong to the
+ * repository.
+ */
+export function envWithoutNpm(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([key]) => !key.toLowerCase().startsWith('npm_')),
+  );
 }
 
 /** Installs Debian packages. Returns why that is impossible here, or null on success. */
