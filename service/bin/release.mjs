@@ -45,7 +45,8 @@ function lockRuntime() {
   };
   const keep = (path, isOptional) => {
     if (kept[path] !== undefined) return;
-    const { dev, devOptional, optional, ...entry } = packages[path];
+    // Without the address: only this repository's `.npmrc` makes npm replace its host.
+    const { dev, devOptional, optional, resolved, ...entry } = packages[path];
     kept[path] = isOptional ? { ...entry, optional: true } : entry;
     for (const each of Object.keys(entry.dependencies ?? {})) visit(path, each, isOptional);
     for (const each of Object.keys(entry.optionalDependencies ?? {})) visit(path, each, true);
