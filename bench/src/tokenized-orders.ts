@@ -28,15 +28,15 @@ export type TransactionCost = {
 const WALLETS = 20;
 /**
  * The warm-up takes thousands of transactions, because the JIT is slow to optimize code that runs only once
- * per transaction. The targets take turns, so that none is idle for minutes before it is measured.
+ * per transaction.
  */
-const WARM_UP_TURNS = 70;
+const WARM_UP_ROUNDS = 280;
 /**
  * How many parts the measurement has, not counting the warm-up. In each part, every target takes its turn: it gets
- * `ROUNDS_PER_TURN` rounds with all transactions at once, and then as many rounds with one transaction at a time.
+ * `ROUNDS_PER_PART` rounds with all transactions at once, and then as many rounds with one transaction at a time.
  */
 const PARTS = 5;
-const ROUNDS_PER_TURN = 4;
+const ROUNDS_PER_PART = 4;
 const CHAIN = 'ethereum_sepolia';
 /** How far each round moves the clock. Must exceed an attestation's lifetime. */
 const CLOCK_STEP_MS = 40_000;
@@ -79,12 +79,11 @@ export async function measureTransactions<T extends Measured[]>(
     alone: [] as Awaited<ReturnType<typeof runRounds>>[],
     atOnce: [] as number[],
   }));
-  for (let turn = 0; turn < WARM_UP_TURNS; turn++)
-    for (const target of targets) await runRounds(target, ROUNDS_PER_TURN, orderTogether);
+  for (const target of targets) await runRounds(target, WARM_UP_ROUNDS, orderTogether);
   for (let part = 0; part < PARTS; part++)
     for (const { target, alone, atOnce } of measurements) {
-      atOnce.push(average((await runRounds(target, ROUNDS_PER_TURN, orderTogether)).costs));
-      alone.push(await runRounds(target, ROUNDS_PER_TURN, orderOneByOne));
+      atOnce.push(average((await runRounds(target, ROUNDS_PER_PART, orderTogether)).costs));
+      alone.push(await runRounds(target, ROUNDS_PER_PART, orderOneByOne));
     }
   const results: TransactionCost[] = [];
   for (const { target, alone, atOnce } of measurements) {
