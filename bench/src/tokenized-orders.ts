@@ -3,7 +3,9 @@ import type { Simulators } from '@causeway/sandbox/simulators/start.ts';
 import { createWalletClient, type Hex, http, maxUint256, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
+import { MIN_ROUNDS } from './load.ts';
 import { percentile } from './statistics.ts';
+import type { Started } from './target.ts';
 
 /**
  * A running service. Requests to `statsUrl` read the service's statistics. Such requests can also prove a wallet, or
@@ -11,18 +13,21 @@ import { percentile } from './statistics.ts';
  */
 export type Measured = { url: string; headers: Record<string, string>; statsUrl: string };
 
-/** CPU milliseconds of the service process per transaction (a request to `/v1/tokenized/swap/transaction`). */
+/**
+ * CPU milliseconds of the service process per transaction (a request to `/v1/tokenized/swap/transaction`). Every array
+ * has one value per process.
+ */
 export type TransactionCost = {
-  /** The mean cost of transactions sent one at a time, minus `idle`. One value per part (see `PARTS`). */
+  /** The mean cost of transactions sent one at a time, minus `idle`. */
   oneByOne: number[];
-  /** The mean cost of transactions sent twenty at a time. One value per part. */
+  /** The mean cost of transactions sent twenty at a time. */
   atOnce: number[];
   /** The median cost of transactions sent one at a time, minus `idle`. */
-  p50: number;
+  p50: number[];
   /** The 95th percentile of the cost of transactions sent one at a time, minus `idle`. */
-  p95: number;
+  p95: number[];
   /** The CPU time that an idle process uses during the average duration of a transaction that is sent alone. */
-  idle: number;
+  idle: number[];
 };
 
 const WALLETS = 20;
@@ -30,13 +35,9 @@ const WALLETS = 20;
  * The warm-up takes thousands of transactions, because the JIT is slow to optimize code that runs only once
  * per transaction.
  */
-const WARM_UP_ROUNDS = 280;
-/**
- * How many parts the measurement has, not counting the warm-up. In each part, every target takes its turn: it gets
- * `ROUNDS_PER_PART` rounds with all transactions at once, and then as many rounds with one transaction at a time.
- */
-const PARTS = 5;
-const ROUNDS_PER_PART = 4;
+const WARM_UP_ROUNDS = 160;
+/** How many rounds are measured in each process with one transaction at a time, and how many with all at once. */
+const MEASURED_ROUNDS = 8;
 const CHAIN = 'ethereum_sepolia';
 /** How far each round moves the clock. Must exceed an attestation's lifetime. */
 const CLOCK_STEP_MS = 40_000;
@@ -44,20 +45,16 @@ const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);
 
 /**
- * Measures the transactions of several targets in turn, after a warm-up. In every round, each wallet sends one
- * transaction. The round starts on a new block and after the previous attestations have expired, so that no chain or
- * venue response is cached.
+ * Measures the transactions of several services, which take turns. Each turn starts a new process, because processes
+ * with the same code differ by up to a tenth. In every round, each wallet sends one transaction. The round starts on a new
+ * block and after the previous attestations have expired, so that no chain or venue response is cached.
  */
-export async function measureTransactions<T extends Measured[]>(
+export async function measureTransactions<Name extends string>(
   simulators: Simulators,
-  ...targets: T
-): Promise<{ [K in keyof T]: TransactionCost }> {
+  services: Record<Name, () => Promise<Started<Measured>>>,
+): Promise<Record<Name, TransactionCost>> {
   const wallets: Hex[] = [];
-  for (let count = 0; count < WALLETS; count++) {
-    const wallet = await createWallet(simulators);
-    for (const { statsUrl } of targets) await fetch(`${statsUrl}/prove/${wallet.toLowerCase()}`);
-    wallets.push(wallet);
-  }
+  for (let count = 0; count < WALLETS; count++) wallets.push(await createWallet(simulators));
   let now = Date.now();
   const runRounds = async (target: Measured, rounds: number, orderAll: typeof orderTogether) => {
     const costs: number[] = [];
@@ -74,31 +71,34 @@ export async function measureTransactions<T extends Measured[]>(
     }
     return { costs, busy };
   };
-  const measurements = targets.map((target) => ({
-    target,
-    alone: [] as Awaited<ReturnType<typeof runRounds>>[],
-    atOnce: [] as number[],
-  }));
-  for (const target of targets) await runRounds(target, WARM_UP_ROUNDS, orderTogether);
-  for (let part = 0; part < PARTS; part++)
-    for (const { target, alone, atOnce } of measurements) {
-      atOnce.push(average((await runRounds(target, ROUNDS_PER_PART, orderTogether)).costs));
-      alone.push(await runRounds(target, ROUNDS_PER_PART, orderOneByOne));
-    }
-  const results: TransactionCost[] = [];
-  for (const { target, alone, atOnce } of measurements) {
-    const costs = alone.flatMap((part) => part.costs);
-    const busy = alone.reduce((sum, part) => sum + part.busy, 0);
-    const idle = await measureIdle(target, busy / costs.length);
-    results.push({
-      oneByOne: alone.map((part) => average(part.costs) - idle),
-      atOnce,
-      p50: percentile(costs, 0.5) - idle,
-      p95: percentile(costs, 0.95) - idle,
+  const measureProcess = async (target: Measured) => {
+    for (const wallet of wallets) await fetch(`${target.statsUrl}/prove/${wallet.toLowerCase()}`);
+    await runRounds(target, WARM_UP_ROUNDS, orderTogether);
+    // Meanwhile, the connections of the warm-up are closed. Closing them would be counted as part of the transactions.
+    await measureIdle(target);
+    await runRounds(target, 1, orderOneByOne);
+    const alone = await runRounds(target, MEASURED_ROUNDS, orderOneByOne);
+    const idle = (await measureIdle(target)) * (alone.busy / alone.costs.length);
+    const together = await runRounds(target, MEASURED_ROUNDS, orderTogether);
+    return {
+      oneByOne: average(alone.costs) - idle,
+      atOnce: average(together.costs),
+      p50: percentile(alone.costs, 0.5) - idle,
+      p95: percentile(alone.costs, 0.95) - idle,
       idle,
-    });
-  }
-  return results as { [K in keyof T]: TransactionCost };
+    };
+  };
+  const costs = Object.fromEntries(
+    Object.keys(services).map((name) => [name, { oneByOne: [], atOnce: [], p50: [], p95: [], idle: [] }]),
+  ) as unknown as Record<Name, TransactionCost>;
+  for (let round = 0; round < MIN_ROUNDS; round++)
+    for (const name of Object.keys(services) as Name[]) {
+      const { target, stop } = await services[name]();
+      const measured = await measureProcess(target).finally(stop);
+      for (const key of Object.keys(measured) as (keyof TransactionCost)[])
+        costs[name][key].push(measured[key]);
+    }
+  return costs;
 }
 
 function orderTogether(target: Measured, wallets: Hex[]): Promise<unknown> {
@@ -113,12 +113,12 @@ function average(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Returns the CPU milliseconds that the idle process uses in `duration` milliseconds. */
-async function measureIdle(target: Measured, duration: number): Promise<number> {
+/** Returns the CPU milliseconds that the idle process uses per millisecond. */
+async function measureIdle(target: Measured): Promise<number> {
   const before = await readStats(target);
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   const after = await readStats(target);
-  return ((after.cpu - before.cpu) / (after.at - before.at)) * duration;
+  return (after.cpu - before.cpu) / (after.at - before.at);
 }
 
 async function createWallet({ chains, control }: Simulators): Promise<Hex> {

@@ -1,5 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { startSimulators } from '@causeway/sandbox/simulators/start.ts';
@@ -7,7 +8,7 @@ import { extractCommit, installPackages, VERSION_0_1 } from './earlier-version.t
 import { compare, ratioBars, throughputBar } from './load.ts';
 import { barOf, type Result } from './result.ts';
 import { ratios } from './statistics.ts';
-import { type Started, startTarget, type Target } from './target.ts';
+import { type Started, startTarget, TASKSET, type Target } from './target.ts';
 import { type Measured, measureTransactions, readStats } from './tokenized-orders.ts';
 
 const QUOTES = Array.from(
@@ -23,7 +24,8 @@ const ROUND_TRIP_MS = 50;
 /**
  * Compares the throughput of the service's quotes with two kinds of bare routes: routes that call the venue for every
  * request, and a route that returns a constant reply. Also measures the CPU time per transaction. That time depends on
- * the machine, so it is also compared with version 0.1.
+ * the machine, so it is also compared with version 0.1. For this part, if the machine has several cores and `taskset`, the
+ * service and its database share one core, so that the load generator and the simulators do not empty its caches.
  */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));
@@ -31,13 +33,15 @@ export async function run(): Promise<Result> {
   await simulators.control.call('venue/set', { session: 'regular' });
   const venue = [simulators.venue.url, simulators.venue.api_key];
   const rest = [simulators.chains[0]?.service_url ?? '', JSON.stringify(offerFile(simulators))];
-  const stops = [simulators.stop];
+  const formerFolder = extractCommit(VERSION_0_1);
+  const stops: (() => Promise<void>)[] = [];
+  const stopTargets = async () => {
+    for (const stop of stops.splice(0)) await stop();
+  };
   try {
-    const formerFolder = extractCommit(VERSION_0_1);
-    stops.push(async () => rmSync(formerFolder, { recursive: true, force: true }));
     const start = async <T = Target>(file: string, args: string[]): Promise<Started<T>> => {
       const started = await startTarget<T>(file, args);
-      stops.unshift(started.stop);
+      stops.push(started.stop);
       return started;
     };
     const { target: remote } = await start('./tokenized-far.ts', [
@@ -62,8 +66,16 @@ export async function run(): Promise<Result> {
     });
     const after = await readStats(ours.target);
     const perQuote = (after.venue - before.venue) / (after.served - before.served);
-    const former = await start<Measured>(prepareFormer(formerFolder), [...venue, ...rest]);
-    const [cost, formerCost] = await measureTransactions(simulators, ours.target, former.target);
+    await stopTargets();
+    const formerFile = prepareFormer(formerFolder);
+    const isPinned = availableParallelism() > 1 && existsSync(TASKSET);
+    if (isPinned) execFileSync(TASKSET, ['-acp', '0', String(process.pid)]);
+    const startPinned = (file: string) =>
+      startTarget<Measured>(file, [...venue, ...rest], isPinned ? 1 : undefined);
+    const { cost, formerCost } = await measureTransactions(simulators, {
+      cost: () => startPinned('./tokenized-ours.ts'),
+      formerCost: () => startPinned(formerFile),
+    });
     return {
       name: 'Tokenized swaps: 64 clients poll 10 quotes, and transactions',
       bars: [
@@ -109,7 +121,9 @@ export async function run(): Promise<Result> {
       },
     };
   } finally {
-    for (const stop of stops) await stop();
+    await stopTargets();
+    await simulators.stop();
+    rmSync(formerFolder, { recursive: true, force: true });
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
