@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { readMachine, readVersions } from './machine.ts';
-import { type Bar, describeValue, judge, type Options, type Result } from './result.ts';
+import { type Bar, describeLimit, describeValue, judge, type Options, type Result } from './result.ts';
 
 const BENCHMARKS: Record<string, (options: Options) => Promise<Result>> = {
   kernel: async () => (await import('./kernel.ts')).run(),
@@ -82,9 +82,7 @@ for (const name of names) {
 (await import('./report.ts')).writeReport();
 
 function describeBar(bar: Bar): string {
-  const limit = 'min' in bar ? `min ${bar.min}` : `max ${bar.max}`;
-  const goal = bar.goal === undefined ? '' : `, goal ${bar.goal}`;
-  return `${bar.label}: ${describeValue(bar)} (${limit}${goal}: ${judge(bar)})`;
+  return `${bar.label}: ${describeValue(bar)} (${describeLimit(bar)}: ${judge(bar)})`;
 }
 
 /** Formats a plain value or a point on a growth curve. */

@@ -11,7 +11,7 @@ import {
   type LatencyRow,
   type RatioRow,
 } from './plots.mjs';
-import { type Bar, describeValue, judge, type Result } from './result.ts';
+import { describeLimit, describeValue, judge, type Result } from './result.ts';
 
 /**
  * A file in `bench/results`. A file without a date comes from an earlier version of the benchmark, which ran only one
@@ -100,7 +100,7 @@ ${picture('growth', 'Cost per operation over the number of rows, users, streams 
 function section({ name, file, bars, command, date, seconds, machine, versions = {} }: Stored): string {
   const rows = bars.map(
     (bar) =>
-      `| ${bar.label} | ${describeValue(bar)} | ${date === undefined ? '–' : limitOf(bar)} | ${date === undefined ? 'not judged: from an earlier version' : judge(bar)} |`,
+      `| ${bar.label} | ${describeValue(bar)} | ${date === undefined ? '–' : describeLimit(bar)} | ${date === undefined ? 'not judged: from an earlier version' : judge(bar)} |`,
   );
   const table = [`| | Measured | Limit | |`, '|---|---|---|---|', ...rows].join('\n');
   const node = versions.node ?? (machine as unknown as { node?: string }).node;
@@ -120,11 +120,6 @@ function section({ name, file, bars, command, date, seconds, machine, versions =
 
 ${bars.length > 0 ? `${table}\n\n` : ''}\`${repeat}\`${duration} · [${file}](../bench/results/${file}) · ${facts.join(' · ')}
 `;
-}
-
-function limitOf(bar: Bar): string {
-  const limit = 'min' in bar ? `≥ ${bar.min}` : `≤ ${bar.max}`;
-  return bar.goal === undefined ? limit : `${limit}, goal ${bar.goal}`;
 }
 
 /**

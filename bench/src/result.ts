@@ -55,3 +55,10 @@ export function describeValue({ value, rounds = [] }: Pick<Bar, 'value' | 'round
   if (rounds.length < 2) return show(value);
   return `${show(value)} (${show(Math.min(...rounds))} to ${show(Math.max(...rounds))})`;
 }
+
+/** Returns the limit and the goal as text. */
+export function describeLimit(bar: Bar): string {
+  const show = (number: number) => Number(number.toFixed(2));
+  const limit = 'min' in bar ? `≥ ${show(bar.min)}` : `≤ ${show(bar.max)}`;
+  return bar.goal === undefined ? limit : `${limit}, goal ${show(bar.goal)}`;
+}

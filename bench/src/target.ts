@@ -21,6 +21,11 @@ export type Started<T = Target> = { target: T; pid: number; child: ChildProcess;
 export const TASKSET = '/usr/bin/taskset';
 
 const bundled = new Map<string, Promise<string>>();
+/** What to do when this process exits. */
+const cleanups = new Set<() => void>();
+process.once('exit', () => {
+  for (const clean of cleanups) clean();
+});
 
 /**
  * Bundles `file` the way the service is bundled for production, and returns the path of the bundle. Without a bundle,
@@ -36,7 +41,7 @@ function bundleTarget(file: string): Promise<string> {
     const bundler = new URL('../../service/bin/bundle.mjs', import.meta.url).href;
     const { bundleFile } = (await import(bundler)) as typeof import('../../service/bin/bundle.mjs');
     const path = await bundleFile(fileURLToPath(new URL(file, import.meta.url)));
-    process.on('exit', () => rmSync(dirname(path), { recursive: true, force: true }));
+    cleanups.add(() => rmSync(dirname(path), { recursive: true, force: true }));
     return path;
   };
   const path = bundle();
@@ -60,8 +65,8 @@ export async function startTarget<T = Target>(
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const end = () => child.kill('SIGTERM');
-  process.once('exit', end);
-  child.once('exit', () => process.off('exit', end));
+  cleanups.add(end);
+  child.once('exit', () => cleanups.delete(end));
   const failed = once(child, 'exit').then(([code]) =>
     Promise.reject(new Error(`${file} exited with ${code}`)),
   );
