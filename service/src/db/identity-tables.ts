@@ -8,6 +8,7 @@ export interface IdentityTables {
   pii: Pii;
   pii_audit: PiiAudit;
   document_submissions: DocumentSubmissions;
+  forms_to_archive: FormsToArchive;
   erasures: Erasures;
   country_changes: CountryChanges;
 }
@@ -88,6 +89,13 @@ export interface DocumentSubmissions {
   lease_until: string | null;
   inserted_at: string;
   updated_at: string;
+}
+
+export interface FormsToArchive {
+  submission_id: string;
+  due_at: Generated<string>;
+  lease_until: string | null;
+  inserted_at: Generated<string>;
 }
 
 export interface Erasures {

@@ -5,6 +5,7 @@ import { shareAccount } from '../eligibility/account.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../http/ids.ts';
 import { timestampOf, toTimestamp } from '../http/wire.ts';
+import { archiveForm } from './archive.ts';
 import { type FormType, type FormValues, isOpen } from './provider.ts';
 import { changeSubmission, reportSubmission } from './status.ts';
 import { claimResend, insertSubmission, lockLatest, type SubmissionRow } from './store.ts';
@@ -45,17 +46,17 @@ export async function claimSubmission(ctx: Context, request: SubmissionRequest):
     const latest = await lockLatest(tx, request.userId, request.documentType);
     if (latest !== undefined && isOpen(latest.status)) {
       if (Date.parse(latest.expires_at) > ctx.clock.now() && latest.form_type === request.formType)
-        return { claim: await claimOpen(ctx, tx, latest), replaced: null };
+        return { claim: await claimOpen(ctx, tx, latest), replaced: undefined };
       await changeSubmission(ctx, tx, latest.id, { status: 'EXPIRED', completedAt: null });
     }
     if (latest !== undefined && isStillValid(ctx, request, latest)) throw new ApiError('document_completed');
     return {
       claim: await claimNew(ctx, tx, request, (latest?.attempt ?? 0) + 1),
-      replaced: latest?.status === 'COMPLETED' ? null : (latest?.provider_submission_id ?? null),
+      replaced: latest?.status === 'COMPLETED' ? undefined : latest,
     };
   });
-  // Best effort: keeps the user from signing the replaced form.
-  if (replaced !== null) await ctx.documents.archive(Number(replaced)).catch(() => {});
+  // Keeps the user from signing the replaced form. If this fails, the reconciler repeats it.
+  if (replaced !== undefined) await archiveForm(ctx, replaced).catch(() => {});
   return claim;
 }
 

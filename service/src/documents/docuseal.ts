@@ -4,7 +4,7 @@ import type { DocumentSettings } from '../config/provider-settings.ts';
 import { invalidResponse } from '../outbound/failure.ts';
 import { openUpstream, parseBody, type UpstreamReply } from '../outbound/upstream.ts';
 import { readDocusealWebhook } from './docuseal-webhook.ts';
-import type { DocumentProvider, Signing, SubmissionStatus } from './provider.ts';
+import { type DocumentProvider, isOpen, type Signing, type SubmissionStatus } from './provider.ts';
 
 const UPSTREAM = 'documents';
 const TIMEOUT_MS = 10_000;
@@ -92,8 +92,15 @@ export function openDocuseal(
       return true;
     },
     archive: async (submissionId) => {
-      const reply = await send('DELETE', `/submissions/${submissionId}`);
-      if (reply.status !== 404) expectSuccess(reply, 'archive submission');
+      const found = await send('GET', `/submissions/${submissionId}`);
+      // A proxy's 404 has no JSON body, and says nothing about the form.
+      if (found.status === 404 && found.body !== null) return null;
+      const { body } = expectSuccess(found, 'read submission');
+      const signing = toSigning(parseBody(UPSTREAM, Submission, body));
+      if (!isOpen(signing.status)) return signing;
+      expectSuccess(await send('DELETE', `/submissions/${submissionId}`), 'archive submission');
+      // The form may have been signed between the two calls.
+      return read(submissionId);
     },
     readWebhook: (webhookHeaders, body) => readDocusealWebhook(settings, webhookHeaders, body),
     close: () => upstream.close(),

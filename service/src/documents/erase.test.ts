@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { startWorld, type World } from '../../test/support/providers.ts';
+import { UpstreamFailure, upstreamError } from '../outbound/failure.ts';
 import { eraseUser, tryErasure } from '../pii/erasure.ts';
+import { archiveNextForm, startDocumentReconciler } from './reconcile.ts';
 
 let world: World;
 let userId: string;
@@ -24,7 +26,7 @@ const post = () =>
 const submissions = () =>
   world.ctx.db
     .selectFrom('document_submissions')
-    .select(['status', 'provider_submission_id'])
+    .select(['id', 'status', 'provider_submission_id'])
     .where('user_id', '=', userId)
     .execute();
 const mails = async () =>
@@ -40,15 +42,172 @@ test('a form that is requested while the user is being erased is not sent', asyn
   expect([await submissions(), await mails()]).toEqual([[], []]);
 });
 
-test('a form that the provider creates after its user was erased is archived', async () => {
-  const { documents } = world.ctx;
-  const { create } = documents;
-  documents.create = async (input) => {
-    await eraseUser(world.ctx, userId);
-    return create(input);
-  };
-  await post().finally(() => Object.assign(documents, { create }));
+const toArchive = async () =>
+  (await world.ctx.db.selectFrom('forms_to_archive').select('submission_id').execute()).map(
+    ({ submission_id }) => submission_id,
+  );
+const makeDue = () =>
+  world.ctx.db.updateTable('forms_to_archive').set({ due_at: '2020-01-01T00:00:00Z' }).execute();
+const reconcile = async () => {
+  while ((await archiveNextForm(world.ctx)) === 'worked');
+};
+/** Returns the form's state here, whether it still has to be archived, and its state at the provider. */
+const states = async () => {
   const [row] = await submissions();
-  const { status } = await documents.read(Number(row?.provider_submission_id));
-  expect([row?.status, status]).toEqual(['EXPIRED', 'EXPIRED']);
+  const signing = await world.ctx.documents.find(row?.id ?? '');
+  return [row?.status, (await toArchive()).includes(row?.id ?? ''), signing?.status];
+};
+const noResponse = () =>
+  Promise.reject(upstreamError('documents', new UpstreamFailure('no_response', 'connection reset')));
+
+/** Sends a request to the provider's API. */
+const provider = async (path: string) => {
+  const { url, apiKey } = world.providers.settings.documents ?? { url: '', apiKey: '' };
+  const reply = await fetch(`${url}${path}`, { headers: { 'x-auth-token': apiKey } });
+  return { body: (await reply.json()) as { archived_at: string | null } };
+};
+
+/** Sends a request for a form, while the provider's calls are replaced by `calls`. */
+async function postWith(calls: Partial<typeof world.ctx.documents>): Promise<void> {
+  const { documents } = world.ctx;
+  const original = { ...documents };
+  Object.assign(documents, calls);
+  await post().finally(() => Object.assign(documents, original));
+}
+
+test('an open form is archived', async () => {
+  await post();
+  await eraseUser(world.ctx, userId);
+  expect(await states()).toEqual(['EXPIRED', true, 'SENT']);
+  const { stop } = await startDocumentReconciler(world.ctx);
+  await vi.waitFor(async () => expect(await states()).toEqual(['EXPIRED', false, 'EXPIRED']), 10_000);
+  await stop();
+});
+
+test('a form that the provider creates after its user was erased is archived', async () => {
+  const { create } = world.ctx.documents;
+  await postWith({
+    create: async (input) => {
+      await eraseUser(world.ctx, userId);
+      return create(input);
+    },
+  });
+  await reconcile();
+  expect(await states()).toEqual(['EXPIRED', false, 'EXPIRED']);
+});
+
+test('a form is archived although the response to its creation was lost', async () => {
+  const { create } = world.ctx.documents;
+  await postWith({ create: (input) => create(input).then(noResponse), find: noResponse });
+  await eraseUser(world.ctx, userId);
+  expect(await submissions()).toMatchObject([{ status: 'EXPIRED', provider_submission_id: null }]);
+  await reconcile();
+  expect(await states()).toEqual(['EXPIRED', false, 'EXPIRED']);
+});
+
+test('archiving is repeated until the provider has done it', async () => {
+  await post();
+  await eraseUser(world.ctx, userId);
+  await world.call('documents/fault', { mode: 'down' });
+  await reconcile();
+  await world.call('documents/fault', { mode: 'none' });
+  // It waits a minute.
+  await reconcile();
+  expect(await states()).toEqual(['EXPIRED', true, 'SENT']);
+  await makeDue();
+  await reconcile();
+  expect(await states()).toEqual(['EXPIRED', false, 'EXPIRED']);
+});
+
+test('a form that was signed just before is not archived, even if nobody told us', async () => {
+  await post();
+  await world.call('documents/delivery', { mode: 'drop' });
+  const [row] = await submissions();
+  await world.call('documents/act', { external_id: row?.id ?? '', action: 'sign' });
+  await world.call('documents/delivery', { mode: 'normal' });
+  await eraseUser(world.ctx, userId);
+  expect(await states()).toEqual(['EXPIRED', true, 'COMPLETED']);
+  await reconcile();
+  expect(await states()).toEqual(['COMPLETED', false, 'COMPLETED']);
+  const { body } = await provider(`/submissions/${row?.provider_submission_id}`);
+  expect(body.archived_at).toBeNull();
+});
+
+test('a form that the provider has deleted is forgotten', async () => {
+  await post();
+  await world.ctx.db
+    .updateTable('document_submissions')
+    .set({ provider_submission_id: 999_999n })
+    .where('user_id', '=', userId)
+    .execute();
+  await eraseUser(world.ctx, userId);
+  await reconcile();
+  expect(await toArchive()).toEqual([]);
+});
+
+test('a form that cannot be archived is forgotten a week after its link has expired', async () => {
+  await post();
+  await eraseUser(world.ctx, userId);
+  const { documents } = world.ctx;
+  const { archive } = documents;
+  documents.archive = noResponse;
+  const reconcileAt = async (days: number) => {
+    const expires_at = new Date(world.clock.now() - days * 86_400_000).toISOString();
+    await world.ctx.db
+      .updateTable('document_submissions')
+      .set({ expires_at })
+      .where('user_id', '=', userId)
+      .execute();
+    await makeDue();
+    await reconcile();
+    return (await toArchive()).length;
+  };
+  expect([await reconcileAt(6), await reconcileAt(8)]).toEqual([1, 0]);
+  documents.archive = archive;
+});
+
+test('a form that is given up as never created is archived if it exists after all', async () => {
+  const { create } = world.ctx.documents;
+  await postWith({
+    create: async (input) => {
+      const created = await create(input);
+      await world.ctx.db
+        .updateTable('document_submissions')
+        .set({ status: 'EXPIRED' })
+        .where('user_id', '=', userId)
+        .execute();
+      await world.ctx.db.deleteFrom('forms_to_archive').execute();
+      return created;
+    },
+  });
+  expect(await states()).toEqual(['EXPIRED', true, 'SENT']);
+  await reconcile();
+  expect(await states()).toEqual(['EXPIRED', false, 'EXPIRED']);
+});
+
+test('a form that the provider never created is forgotten after ten minutes', async () => {
+  await postWith({ create: noResponse, find: noResponse });
+  await eraseUser(world.ctx, userId);
+  await reconcile();
+  expect(await states()).toEqual(['EXPIRED', true, undefined]);
+  await world.advance(11 * 60);
+  await makeDue();
+  await reconcile();
+  expect(await states()).toEqual(['EXPIRED', false, undefined]);
+});
+
+test('a form that was replaced is archived, even if that fails at first', async () => {
+  await post();
+  const [former] = await submissions();
+  await world.ctx.db
+    .updateTable('document_submissions')
+    .set({ form_type: 'w8_ben_e' })
+    .where('user_id', '=', userId)
+    .execute();
+  await postWith({ archive: noResponse });
+  expect(await toArchive()).toEqual([former?.id]);
+  await reconcile();
+  const { status } = await world.ctx.documents.read(Number(former?.provider_submission_id));
+  expect([status, await toArchive()]).toEqual(['EXPIRED', []]);
+  expect((await submissions()).map((row) => row.status).sort()).toEqual(['EXPIRED', 'SENT']);
 });

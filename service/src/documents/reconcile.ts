@@ -1,20 +1,32 @@
 import type { Context } from '../context.ts';
 import { type QueueWorker, type Step, startQueueWorker, stepAfterFailure } from '../jobs/queue-worker.ts';
 import { upstreamFailureOf } from '../outbound/failure.ts';
+import { archiveForm } from './archive.ts';
 import type { Signing } from './provider.ts';
 import { changeSubmission } from './status.ts';
-import { claimDueSubmission, finishDueSubmission, type SubmissionRow } from './store.ts';
+import {
+  claimDueSubmission,
+  claimFormToArchive,
+  deleteFormToArchive,
+  finishDueSubmission,
+  postponeArchiving,
+  type SubmissionRow,
+} from './store.ts';
 
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const POLL_INTERVAL_MS = 30_000;
+const WEEK_MS = 7 * 24 * HOUR_S * 1000;
 /**
  * How long the provider may take to create a submission. If the provider still does not know a submission after this
  * time, the submission was never created.
  */
 const CREATION_TIMEOUT_MS = 10 * 60_000;
 
-/** Starts the worker that regularly asks the provider about open submissions, in case an event was lost. */
+/**
+ * Starts the worker that regularly asks the provider about open submissions, in case an event was lost, and archives forms
+ * that have ended.
+ */
 export function startDocumentReconciler(ctx: Context): Promise<QueueWorker> {
   return startQueueWorker(ctx, {
     name: 'documents',
@@ -22,7 +34,10 @@ export function startDocumentReconciler(ctx: Context): Promise<QueueWorker> {
     channel: null,
     intervalMs: POLL_INTERVAL_MS,
     concurrency: 1,
-    step: () => checkNextSubmission(ctx),
+    step: async () => {
+      const archived = await archiveNextForm(ctx);
+      return archived === 'idle' ? checkNextSubmission(ctx) : archived;
+    },
   });
 }
 
@@ -43,6 +58,31 @@ export async function checkNextSubmission(ctx: Context): Promise<Step> {
   }
 }
 
+export async function archiveNextForm(ctx: Context): Promise<Step> {
+  const row = await claimFormToArchive(ctx.db);
+  if (row === undefined) return 'idle';
+  try {
+    if ((await archiveForm(ctx, row)) || isCreationOver(ctx, row)) await deleteFormToArchive(ctx.db, row.id);
+    else await postponeArchiving(ctx.db, row.id, MINUTE_S);
+    return 'worked';
+  } catch (err) {
+    const failure = upstreamFailureOf(err);
+    if (isLongExpired(ctx, row)) await deleteFormToArchive(ctx.db, row.id);
+    else await postponeArchiving(ctx.db, row.id, Math.max(MINUTE_S, failure?.retryAfterSeconds ?? 0));
+    ctx.log.warn({ err, submission_id: row.provider_submission_id ?? row.id }, 'archiving a form failed');
+    return stepAfterFailure(failure);
+  }
+}
+
+/** Returns whether the form's link stopped working by itself, a week ago or longer. */
+function isLongExpired({ clock }: Context, { expires_at }: SubmissionRow): boolean {
+  return Date.parse(expires_at) + WEEK_MS < clock.now();
+}
+
+function isCreationOver({ clock }: Context, { updated_at }: SubmissionRow): boolean {
+  return clock.now() - Date.parse(updated_at) > CREATION_TIMEOUT_MS;
+}
+
 /**
  * Reads the submission from the provider. Returns null while the provider may still be creating it. A submission that
  * the provider never created is reported as expired, because it cannot be retried: the form values are not stored.
@@ -54,6 +94,5 @@ async function readSubmission(
   if (row.provider_submission_id !== null) return ctx.documents.read(Number(row.provider_submission_id));
   const found = await ctx.documents.find(row.id);
   if (found !== null) return found;
-  const isTimedOut = ctx.clock.now() - Date.parse(row.updated_at) > CREATION_TIMEOUT_MS;
-  return isTimedOut ? { status: 'EXPIRED', completedAt: null } : null;
+  return isCreationOver(ctx, row) ? { status: 'EXPIRED', completedAt: null } : null;
 }

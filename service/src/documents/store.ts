@@ -137,6 +137,34 @@ export async function claimDueSubmission(db: Db): Promise<SubmissionRow | undefi
   return rows[0];
 }
 
+/** Claims one form that has to be archived. */
+export async function claimFormToArchive(db: Db): Promise<SubmissionRow | undefined> {
+  const { rows } = await sql<SubmissionRow>`
+    with form as (
+      update forms_to_archive set lease_until = now() + ${LEASE}::interval
+      where submission_id = (select submission_id from forms_to_archive where due_at <= now()
+        and (lease_until is null or lease_until < now()) order by due_at for update skip locked limit 1)
+      returning submission_id)
+    select * from document_submissions where id in (select submission_id from form)`.execute(db);
+  return rows[0];
+}
+
+/** Adds a form that the provider has created only after it ended. */
+export async function addFormToArchive(tx: Db, id: string): Promise<void> {
+  await sql`insert into forms_to_archive (submission_id) values (${id}) on conflict do nothing`.execute(tx);
+}
+
+/** Ends the lease. The form is due again after `seconds`, later if it has been waiting for long. */
+export async function postponeArchiving(db: Db, id: string, seconds: number): Promise<void> {
+  await sql`update forms_to_archive set lease_until = null, due_at = now() + greatest(
+      make_interval(secs => ${seconds}), least((now() - inserted_at) / 4, interval '1 hour'))
+    where submission_id = ${id}`.execute(db);
+}
+
+export async function deleteFormToArchive(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('forms_to_archive').where('submission_id', '=', id).execute();
+}
+
 export async function finishDueSubmission(db: Db, id: string, seconds: number): Promise<void> {
   await sql`update document_submissions set lease_until = null, due_at = now() + make_interval(secs => ${seconds})
     where id = ${id}`.execute(db);
@@ -160,11 +188,16 @@ export async function expireSubmissions(
   };
 }
 
-/** Returns the number of open submissions that are due for a check and how long the oldest one has been due. */
+/**
+ * Returns the number of open submissions that are due for a check and of forms to archive, and how long the oldest one has
+ * been waiting. A form waits until it is archived, however often that was tried.
+ */
 export async function measureDueSubmissions(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`select count(*)::int as length,
-    coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as "oldestSeconds"
-    from document_submissions where status = any(${[...OPEN_STATUSES]}) and due_at <= now()`.execute(db);
+    coalesce(extract(epoch from now() - min(since)), 0)::float8 as "oldestSeconds"
+    from (select due_at as since from document_submissions
+        where status = any(${[...OPEN_STATUSES]}) and due_at <= now()
+      union all select inserted_at from forms_to_archive) waiting`.execute(db);
   return rows[0] ?? EMPTY_QUEUE;
 }
 

@@ -10,7 +10,13 @@ import { assertNoUrls } from './form-values.ts';
 import { type FormValues, isOpen, type Signing } from './provider.ts';
 import type { DocumentSubmission } from './schema.ts';
 import { changeSubmission } from './status.ts';
-import { claimResend, type SubmissionRow, setPiiVersion, withdrawSubmission } from './store.ts';
+import {
+  addFormToArchive,
+  claimResend,
+  type SubmissionRow,
+  setPiiVersion,
+  withdrawSubmission,
+} from './store.ts';
 import { assertNotUnitedStates } from './us-person.ts';
 import { FORM_OF_KIND } from './validity.ts';
 
@@ -165,21 +171,16 @@ async function saveSigning(ctx: Context, id: string, signing: Signing): Promise<
 }
 
 /**
- * Stores an open form and replies. If we closed the form in the meantime, for example because the user was erased,
- * archives it at the provider, so that its link stops working.
+ * Stores an open form and replies. If we closed the form in the meantime, for example because the user was erased, the
+ * reconciler archives the form.
  */
-async function commitOpen(ctx: Context, id: string, signing: Signing): Promise<DocumentSubmission> {
-  const reply = await ctx.commitReply(async (tx) => {
+function commitOpen(ctx: Context, id: string, signing: Signing): Promise<DocumentSubmission> {
+  return ctx.commitReply(async (tx) => {
     const row = await changeSubmission(ctx, tx, id, signing);
     if (row === undefined) throw new Error('submission deleted while its request was running');
+    if (row.status === 'EXPIRED') await addFormToArchive(tx, id);
     return toReply(row);
   });
-  const submission = signing.submissionId;
-  if (reply.status === 'EXPIRED')
-    await ctx.documents
-      .archive(submission)
-      .catch((err: unknown) => ctx.log.warn({ err, submission }, 'could not archive a signing link'));
-  return reply;
 }
 
 function toReply({ form_type, status }: SubmissionRow): DocumentSubmission {

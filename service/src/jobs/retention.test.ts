@@ -53,6 +53,7 @@ const BOUNDED: Record<string, string> = {
   foreign_transactions: 'one row per transaction of a key that another program has used: an incident',
   reconcile_differences: 'one row per difference between a chain and the database: an incident',
   mail_outbox: 'the mail worker deletes a mail once it is sent, or after a day',
+  forms_to_archive: 'the reconciler deletes a form once it is archived, or a week after its link has expired',
   webhook_attempts: 'whole months are dropped, see webhooks/attempt-partitions.test.ts',
 };
 

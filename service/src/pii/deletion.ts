@@ -31,9 +31,5 @@ export async function deleteAccount(
   const { applicantId, openSubmissions } = result.erasure;
   const fields = { user_id: user.id, applicant_id: applicantId, submissions: openSubmissions };
   ctx.log.info(fields, 'user deleted their account');
-  for (const submission of openSubmissions)
-    await ctx.documents
-      .archive(submission)
-      .catch((err: unknown) => ctx.log.warn({ err, submission }, 'could not archive a signing link'));
   return null;
 }

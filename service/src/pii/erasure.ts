@@ -142,7 +142,7 @@ function listErased(keepUntil: string | null): string[] {
   return [
     'email address, password, passkeys, second factor and sessions',
     'connections to partner apps, and wallets that were neither used to invest nor put on an allow-list',
-    'open signing links',
+    'open signing links, as soon as the signing provider has archived them',
     keepUntil === null
       ? 'personal data'
       : `personal data: no longer readable, will be deleted on ${keepUntil.slice(0, 10)}`,

@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { type HeldUser, type Hold, holdUser, showHolds } from '../accounts/hold.ts';
 import { resetSecondFactor } from '../accounts/second-factor.ts';
 import type { Config } from '../config.ts';
-import { openDocuseal } from '../documents/docuseal.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import { explainUser } from '../eligibility/explain-user.ts';
 import { httpOrigin } from '../http/origin.ts';
@@ -63,7 +62,7 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
   const run = <T>(work: (ctx: CommandContext) => Promise<T>) => runCommand(config, work);
   switch (command) {
     case 'erase':
-      console.log(describe(await run((ctx) => eraseEverywhere(ctx, config, emailOrId))));
+      console.log(describe(await run((ctx) => eraseAndReport(ctx, config, emailOrId))));
       return;
     case 'approve-country':
       console.log(`Approved ${await run((ctx) => approveCountry(ctx, emailOrId))} country changes.`);
@@ -123,18 +122,14 @@ async function printCountryChanges(config: Config): Promise<void> {
 
 type Report = Erasure & { pending: string[] };
 
-/** Erases the user, then archives the open signing links. The report lists the links that could not be archived. */
-async function eraseEverywhere(ctx: CommandContext, config: Config, emailOrId: string): Promise<Report> {
+/**
+ * Erases the user. The nodes then archive the open signing links. If no signing provider is configured any more, the
+ * report lists these links instead.
+ */
+async function eraseAndReport(ctx: CommandContext, config: Config, emailOrId: string): Promise<Report> {
   const erasure = await eraseUser(ctx, emailOrId);
-  const pending = (id: number) => `signing provider: archive submission ${id}`;
-  const { openSubmissions } = erasure;
-  if (config.documents === null) return { ...erasure, pending: openSubmissions.map(pending) };
-  if (openSubmissions.length === 0) return { ...erasure, pending: [] };
-  const failed: number[] = [];
-  const signing = openDocuseal(config.documents);
-  for (const id of openSubmissions) await signing.archive(id).catch(() => failed.push(id));
-  await signing.close();
-  return { ...erasure, pending: failed.map(pending) };
+  const links = config.documents === null ? erasure.openSubmissions : [];
+  return { ...erasure, pending: links.map((id) => `signing provider: archive submission ${id}`) };
 }
 
 function describe({ user_id, erased, kept, keep_until, applicantId, pending }: Report): string {

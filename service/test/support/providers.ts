@@ -139,7 +139,10 @@ export async function startWorld(config: Partial<Config> = {}): Promise<World> {
       await providers.setClock(one.clock.now());
     },
     close: async () => {
-      await one.close();
+      const closing = one.close();
+      // The server would wait a minute for a connection that the simulators have opened but not used.
+      one.app.server.closeAllConnections();
+      await closing;
       await providers.stop();
     },
   };
