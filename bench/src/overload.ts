@@ -1,11 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { MIN_ROUNDS } from './load.ts';
 import { type MeasuredLoad, startMix } from './mix.ts';
 import { barOf, type Result } from './result.ts';
 import { median } from './statistics.ts';
-import { TASKSET } from './target.ts';
+import { pinToCore } from './target.ts';
 
 const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 10;
@@ -21,9 +18,8 @@ const OVERLOAD_SECONDS = 12;
  * several partners and stays within their rate limits, so requests are refused only because the node is saturated.
  */
 export async function run(): Promise<Result> {
-  const isPinned = availableParallelism() > 1 && existsSync(TASKSET);
-  if (isPinned) execFileSync(TASKSET, ['-acp', '1', String(process.pid)]);
-  const { measure, stop } = await startMix(isPinned ? { core: 0 } : {});
+  const unpin = pinToCore(1);
+  const { measure, stop } = await startMix(unpin ? { core: 0 } : {});
   const measurePeak = () => measure({ seconds: PEAK_SECONDS, connections: CONNECTIONS });
   const overloads: MeasuredLoad[] = [];
   try {
@@ -57,6 +53,7 @@ export async function run(): Promise<Result> {
       },
     };
   } finally {
+    unpin?.();
     await stop();
   }
 }

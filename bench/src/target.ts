@@ -1,6 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -18,7 +19,19 @@ export type Target = {
 export type Started<T = Target> = { target: T; pid: number; child: ChildProcess; stop(): Promise<void> };
 
 /** The util-linux tool that pins a process to specific cores. */
-export const TASKSET = '/usr/bin/taskset';
+const TASKSET = '/usr/bin/taskset';
+
+/**
+ * Pins this process to a core, so that a target can have another core to itself. Returns a function that undoes this, or
+ * undefined if the machine has only one core or no `taskset`.
+ */
+export function pinToCore(core: number): (() => void) | undefined {
+  if (availableParallelism() === 1 || !existsSync(TASKSET)) return undefined;
+  const set = (cores: string) => execFileSync(TASKSET, ['-acp', cores, String(process.pid)]);
+  const former = String(execFileSync(TASKSET, ['-cp', String(process.pid)])).split(': ')[1] ?? '';
+  set(String(core));
+  return () => void set(former.trim());
+}
 
 const bundled = new Map<string, Promise<string>>();
 /** What to do when this process exits. */

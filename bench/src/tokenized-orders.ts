@@ -45,9 +45,9 @@ const AMOUNT = '10050000';
 const abi = parseAbi(['function approve(address spender, uint256 amount)']);
 
 /**
- * Measures the transactions of several services, which take turns. Each turn starts a new process, because processes
- * with the same code differ by up to a tenth. In every round, each wallet sends one transaction. The round starts on a new
- * block and after the previous attestations have expired, so that no chain or venue response is cached.
+ * Measures the transactions of several services in turn. Each turn starts a new process, because processes with the
+ * same code differ by up to a tenth. In every round, each wallet sends one transaction. The round starts on a new block
+ * and after the previous attestations have expired, so that no chain or venue response is cached.
  */
 export async function measureTransactions<Name extends string>(
   simulators: Simulators,
@@ -74,7 +74,7 @@ export async function measureTransactions<Name extends string>(
   const measureProcess = async (target: Measured) => {
     for (const wallet of wallets) await fetch(`${target.statsUrl}/prove/${wallet.toLowerCase()}`);
     await runRounds(target, WARM_UP_ROUNDS, orderTogether);
-    // Meanwhile, the connections of the warm-up are closed. Closing them would be counted as part of the transactions.
+    // Waits until the warm-up's connections are closed. Otherwise, closing them would count as part of the transactions.
     await measureIdle(target);
     await runRounds(target, 1, orderOneByOne);
     const alone = await runRounds(target, MEASURED_ROUNDS, orderOneByOne);

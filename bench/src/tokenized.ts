@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { startSimulators } from '@causeway/sandbox/simulators/start.ts';
@@ -8,7 +7,7 @@ import { extractCommit, installPackages, VERSION_0_1 } from './earlier-version.t
 import { compare, ratioBars, throughputBar } from './load.ts';
 import { barOf, type Result } from './result.ts';
 import { ratios } from './statistics.ts';
-import { type Started, startTarget, TASKSET, type Target } from './target.ts';
+import { pinToCore, type Started, startTarget, type Target } from './target.ts';
 import { type Measured, measureTransactions, readStats } from './tokenized-orders.ts';
 
 const QUOTES = Array.from(
@@ -24,8 +23,8 @@ const ROUND_TRIP_MS = 50;
 /**
  * Compares the throughput of the service's quotes with two kinds of bare routes: routes that call the venue for every
  * request, and a route that returns a constant reply. Also measures the CPU time per transaction. That time depends on
- * the machine, so it is also compared with version 0.1. For this part, if the machine has several cores and `taskset`, the
- * service and its database share one core, so that the load generator and the simulators do not empty its caches.
+ * the machine, so it is also compared with version 0.1. For this part, if the machine has several cores and `taskset`,
+ * the service and its database share one core, so that the load generator and the simulators do not empty its caches.
  */
 export async function run(): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-simulators-'));
@@ -35,6 +34,7 @@ export async function run(): Promise<Result> {
   const rest = [simulators.chains[0]?.service_url ?? '', JSON.stringify(offerFile(simulators))];
   const formerFolder = extractCommit(VERSION_0_1);
   const stops: (() => Promise<void>)[] = [];
+  let unpin: ReturnType<typeof pinToCore>;
   const stopTargets = async () => {
     for (const stop of stops.splice(0)) await stop();
   };
@@ -68,10 +68,9 @@ export async function run(): Promise<Result> {
     const perQuote = (after.venue - before.venue) / (after.served - before.served);
     await stopTargets();
     const formerFile = prepareFormer(formerFolder);
-    const isPinned = availableParallelism() > 1 && existsSync(TASKSET);
-    if (isPinned) execFileSync(TASKSET, ['-acp', '0', String(process.pid)]);
-    const startPinned = (file: string) =>
-      startTarget<Measured>(file, [...venue, ...rest], isPinned ? 1 : undefined);
+    unpin = pinToCore(0);
+    const targetCore = unpin && 1;
+    const startPinned = (file: string) => startTarget<Measured>(file, [...venue, ...rest], targetCore);
     const { cost, formerCost } = await measureTransactions(simulators, {
       cost: () => startPinned('./tokenized-ours.ts'),
       formerCost: () => startPinned(formerFile),
@@ -121,6 +120,7 @@ export async function run(): Promise<Result> {
       },
     };
   } finally {
+    unpin?.();
     await stopTargets();
     await simulators.stop();
     rmSync(formerFolder, { recursive: true, force: true });

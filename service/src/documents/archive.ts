@@ -3,9 +3,9 @@ import { changeSubmission } from './status.ts';
 import { deleteFormToArchive, type SubmissionRow } from './store.ts';
 
 /**
- * Archives a form that has ended, so that its link stops working. If it was signed or declined before that, stores this.
- * Returns false if the provider does not know the form: it may still be creating the form, or never have got
- * our request.
+ * Archives a form that has ended, so that its link stops working. If the user has signed or declined the form in the
+ * meantime, stores that instead. Returns false if the provider does not know the form: the provider may still be
+ * creating it, or may never have received our request.
  */
 export async function archiveForm(
   ctx: Context,

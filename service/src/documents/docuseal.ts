@@ -52,10 +52,8 @@ export function openDocuseal(
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  const read = async (submissionId: number): Promise<Signing> => {
-    const { body } = expectSuccess(await send('GET', `/submissions/${submissionId}`), 'read submission');
-    return toSigning(parseBody(UPSTREAM, Submission, body));
-  };
+  const sendRead = (submissionId: number) => send('GET', `/submissions/${submissionId}`);
+  const read = async (submissionId: number) => parseSigning(await sendRead(submissionId));
 
   return {
     create: async ({ externalId, formType, email, values, expiresAt }) => {
@@ -92,11 +90,10 @@ export function openDocuseal(
       return true;
     },
     archive: async (submissionId) => {
-      const found = await send('GET', `/submissions/${submissionId}`);
-      // A proxy's 404 has no JSON body, and says nothing about the form.
-      if (found.status === 404 && found.body !== null) return null;
-      const { body } = expectSuccess(found, 'read submission');
-      const signing = toSigning(parseBody(UPSTREAM, Submission, body));
+      const reply = await sendRead(submissionId);
+      // A 404 without a JSON body comes from a proxy and says nothing about the form.
+      if (reply.status === 404 && reply.body !== null) return null;
+      const signing = parseSigning(reply);
       if (!isOpen(signing.status)) return signing;
       expectSuccess(await send('DELETE', `/submissions/${submissionId}`), 'archive submission');
       // The form may have been signed between the two calls.
@@ -115,6 +112,10 @@ function expectSuccess(reply: UpstreamReply, operation: string): UpstreamReply {
 /** Returns whether the provider rejected our template configuration rather than the submitted values. */
 function isAboutTemplate({ body }: UpstreamReply): boolean {
   return /^template/i.test(parseBody(UPSTREAM, Refusal, body).error);
+}
+
+function parseSigning(reply: UpstreamReply): Signing {
+  return toSigning(parseBody(UPSTREAM, Submission, expectSuccess(reply, 'read submission').body));
 }
 
 function toSigning({ id, status, archived_at, submitters }: Static<typeof Submission>): Signing {

@@ -64,7 +64,10 @@ export type DocumentProvider = {
   read(submissionId: number): Promise<Signing>;
   /** Emails the link again with new values. Returns false if the form is no longer open. */
   resend(submitterId: number, values: FormValues): Promise<boolean>;
-  /** Disables the link, unless the form has ended. Returns the form as it is then; null if the provider has deleted it. */
+  /**
+   * Disables the link, unless the form has ended. Returns the form as it is after that, or null if the provider has
+   * deleted it.
+   */
   archive(submissionId: number): Promise<Signing | null>;
   /** Reads a webhook event. Throws `unauthorized` unless the provider sent it. */
   readWebhook(headers: WebhookHeaders, body: Buffer): DocumentEvent;

@@ -24,8 +24,8 @@ const WEEK_MS = 7 * 24 * HOUR_S * 1000;
 const CREATION_TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Starts the worker that regularly asks the provider about open submissions, in case an event was lost, and archives forms
- * that have ended.
+ * Starts the worker that regularly asks the provider about open submissions, in case an event was lost. The worker also
+ * archives forms that have ended.
  */
 export function startDocumentReconciler(ctx: Context): Promise<QueueWorker> {
   return startQueueWorker(ctx, {
@@ -69,12 +69,13 @@ export async function archiveNextForm(ctx: Context): Promise<Step> {
     const failure = upstreamFailureOf(err);
     if (isLongExpired(ctx, row)) await deleteFormToArchive(ctx.db, row.id);
     else await postponeArchiving(ctx.db, row.id, Math.max(MINUTE_S, failure?.retryAfterSeconds ?? 0));
-    ctx.log.warn({ err, submission_id: row.provider_submission_id ?? row.id }, 'archiving a form failed');
+    const { id: submission_id, provider_submission_id } = row;
+    ctx.log.warn({ err, submission_id, provider_submission_id }, 'archiving a form failed');
     return stepAfterFailure(failure);
   }
 }
 
-/** Returns whether the form's link stopped working by itself, a week ago or longer. */
+/** Returns whether the form's link expired at least a week ago. */
 function isLongExpired({ clock }: Context, { expires_at }: SubmissionRow): boolean {
   return Date.parse(expires_at) + WEEK_MS < clock.now();
 }

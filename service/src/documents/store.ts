@@ -149,7 +149,7 @@ export async function claimFormToArchive(db: Db): Promise<SubmissionRow | undefi
   return rows[0];
 }
 
-/** Adds a form that the provider has created only after it ended. */
+/** Adds a form that the provider created only after we had closed it. A trigger adds all other ended forms. */
 export async function addFormToArchive(tx: Db, id: string): Promise<void> {
   await sql`insert into forms_to_archive (submission_id) values (${id}) on conflict do nothing`.execute(tx);
 }
@@ -189,8 +189,8 @@ export async function expireSubmissions(
 }
 
 /**
- * Returns the number of open submissions that are due for a check and of forms to archive, and how long the oldest one has
- * been waiting. A form waits until it is archived, however often that was tried.
+ * Returns how many open submissions are due for a check and how many forms have to be archived, and how long the oldest
+ * of them has been waiting. Failed attempts do not shorten the wait of a form that has to be archived.
  */
 export async function measureDueSubmissions(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`select count(*)::int as length,
