@@ -22,16 +22,16 @@ const causeway = createCauseway({ baseUrl: 'https://causeway.example', accessTok
 const readSession = async () => (await fetch('https://app.example/causeway/session')).json();
 
 /** MSW 3 needs Node 22.12 or later. Only the major version is compared, so MSW 3 is tested from Node 24 on. */
-const VERSIONS = Number(process.versions.node.split('.')[0]) >= 24 ? ['2.15.0', '3.0.4'] : ['2.15.0'];
+const PACKAGES = Number(process.versions.node.split('.')[0]) >= 24 ? ['msw', 'msw-3'] : ['msw'];
 
-describe.each(VERSIONS)('with MSW %s', (version) => {
+describe.each(PACKAGES)('with %s', (name) => {
   const mock = createMockService();
   let msw: Msw;
   let server: Server;
   beforeAll(async () => {
-    const load = createRequire(join(await installPackages('msw', [`msw@${version}`]), 'index.js'));
-    msw = load('msw') as Msw;
-    const { setupServer } = load('msw/node') as { setupServer(...handlers: unknown[]): Server };
+    const load = createRequire(join(await installPackages('msw'), 'index.js'));
+    msw = load(name) as Msw;
+    const { setupServer } = load(`${name}/node`) as { setupServer(...handlers: unknown[]): Server };
     server = setupServer(...mswHandlers(msw.http, mock));
     server.listen({ onUnhandledRequest: 'error' });
   }, 180_000);

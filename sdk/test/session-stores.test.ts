@@ -59,7 +59,7 @@ async function nodeRedis(port: number): Promise<RedisClient> {
 }
 
 async function ioredis(port: number): Promise<RedisClient> {
-  const folder = await installPackages('ioredis', ['ioredis@6.0.0']);
+  const folder = await installPackages('ioredis');
   const file = pathToFileURL(join(folder, 'node_modules/ioredis/built/index.js')).href;
   const { Redis } = (await import(file)) as {
     Redis: new (port: number) => RedisClient & { disconnect(): void };

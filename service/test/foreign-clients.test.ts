@@ -10,19 +10,6 @@ import { allow } from './support/browser.ts';
 import { installDebianPackages, installPackages } from './support/packages.ts';
 import { makeClient, makeUser } from './support/tokens.ts';
 
-const PACKAGES = [
-  'openid-client@6.8.9',
-  'openid-client-5@npm:openid-client@5.7.1',
-  'oauth4webapi@3.8.8',
-  'oidc-client-ts@3.5.0',
-  '@auth/core@0.41.3',
-  'next-auth@4.24.13',
-  'passport-oauth2@1.8.0',
-  'simple-oauth2@5.1.0',
-  'arctic@3.7.0',
-  'better-auth@1.3.34',
-  '@badgateway/oauth2-client@3.3.1',
-];
 const NAMES = [
   'openid-client 5',
   'openid-client 6',
@@ -55,7 +42,7 @@ beforeAll(async () => {
   await sql`update oauth_clients set redirect_uris = ${uris} where client_id = ${clientId}`.execute(
     node.ctx.db,
   );
-  const folder = await installPackages('oauth-clients', PACKAGES);
+  const folder = await installPackages('oauth-clients');
   await cp(fileURLToPath(new URL('./foreign', import.meta.url)), folder, { recursive: true });
   settings = JSON.stringify({
     issuer: node.ctx.baseUrl,

@@ -48,7 +48,6 @@ import {
 
 // Tests the kinds of approval that wallets and other applications build, because the service must accept any valid
 // approval, not only the kind that it builds itself.
-const PACKAGES = ['@solana/web3.js@1.99.0', '@solana/spl-token@0.4.15'];
 const TABLE_PROGRAM = 'AddressLookupTab1e1111111111111111111111111';
 const AMOUNT = 10n * UNIT;
 
@@ -56,7 +55,7 @@ const sale = useSolanaSale();
 let folder: string;
 
 beforeAll(async () => {
-  folder = await installPackages('solana-clients', PACKAGES);
+  folder = await installPackages('solana-clients');
   await cp(fileURLToPath(new URL('./foreign', import.meta.url)), folder, { recursive: true });
 }, 10 * 60_000);
 

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { installPackages } from '../../../service/test/support/packages.ts';
 import type { TestWallet } from '../../src/testing/index.ts';
 
-const VERSION = '2.25.0';
 const PROJECT_ID = '0'.repeat(32);
 
 type Socket = { send(text: string): void; on(event: string, listener: (data: string) => void): void };
@@ -26,8 +25,7 @@ type Request = {
 
 /** Installs WalletConnect outside the repository, without the dialog that wagmi shows for it. */
 export function installWalletConnect(): Promise<string> {
-  const packages = ['ethereum-provider', 'sign-client'].map((name) => `@walletconnect/${name}@${VERSION}`);
-  return installPackages('walletconnect', packages, { '@reown/appkit': 'npm:events@3.3.0' });
+  return installPackages('walletconnect');
 }
 
 /**

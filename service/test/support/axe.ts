@@ -5,7 +5,7 @@ import { installPackages } from './packages.ts';
 
 /** Returns the source of the accessibility checker. */
 export async function loadAxe(): Promise<string> {
-  const folder = await installPackages('axe', ['axe-core@4.11.0']);
+  const folder = await installPackages('axe');
   return readFile(join(folder, 'node_modules/axe-core/axe.min.js'), 'utf8');
 }
 

@@ -22,11 +22,6 @@ import { evmWallet, type TestWallet } from './wallets.ts';
 /** The canonical address of the ERC-4337 entry point, version 0.7. */
 const ENTRY_POINT = '0x0000000071727De22E5E9d8BAf0edAc6f37da032';
 
-const PACKAGES = [
-  '@safe-global/safe-contracts@1.4.1',
-  '@safe-global/safe-4337@0.3.0',
-  '@account-abstraction/contracts@0.8.0',
-];
 const SAFE = '@safe-global/safe-contracts/build/artifacts/contracts';
 const SAFE_4337 = '@safe-global/safe-4337/build/artifacts/contracts';
 /** Contracts that deploy other contracts. Each has the same address on every chain. */
@@ -41,7 +36,7 @@ type Artifact = { abi: Abi; bytecode: Hex };
  * up 60 MB with their dependencies.
  */
 async function loadArtifacts() {
-  const require = createRequire(join(await installPackages('wallet-contracts', PACKAGES), 'package.json'));
+  const require = createRequire(join(await installPackages('wallet-contracts'), 'package.json'));
   const load = (file: string, from: Hex, address: string, args: Hex = '0x'): Artifact => {
     const { abi, bytecode } = require(file) as Artifact;
     const found = getCreate2Address({ from, salt: zeroHash, bytecode: concatHex([bytecode, args]) });

@@ -1,36 +1,34 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
+const TOOLS = fileURLToPath(new URL('../tools', import.meta.url));
 const INSTALL_TIMEOUT_MS = 8 * 60_000;
 /** The folder for packages that are kept for the next run. */
 export const PACKAGES = process.env.TEST_PACKAGES ?? join(tmpdir(), 'causeway-test-packages');
 
 /**
- * Installs packages that only one test needs into a folder outside the repository, and returns the folder.
- * The folder is kept for the next run with the same packages. Throws if npm fails, because a skipped test
- * would prove nothing. `overrides` replaces dependencies that the test does not need, as in package.json.
+ * Installs the packages of a workspace of `service/test/tools` from its lock file into a folder outside the repository,
+ * and returns the folder. The folder is kept for the next run with the same lock file. Throws if npm fails, because a
+ * skipped test would prove nothing.
  */
-export async function installPackages(
-  name: string,
-  packages: readonly string[],
-  overrides: Readonly<Record<string, string>> = {},
-): Promise<string> {
-  const contents = [...packages, ...Object.entries(overrides).flat()].join('\n');
-  const hash = createHash('sha256').update(contents).digest('hex').slice(0, 12);
-  const folder = join(PACKAGES, `${name}-${hash}`);
+export async function installPackages(workspace: string): Promise<string> {
+  const hash = createHash('sha256').update(await readFile(join(TOOLS, 'package-lock.json')));
+  const folder = join(PACKAGES, `${workspace}-${hash.digest('hex').slice(0, 12)}`);
   if (existsSync(folder)) return folder;
   await mkdir(join(folder, '..'), { recursive: true });
   // Installs into a draft folder that is renamed at the end, so that a killed run does not leave an
   // incomplete folder.
   const draft = await mkdtemp(`${folder}-draft-`);
-  await writeFile(join(draft, 'package.json'), JSON.stringify({ private: true, type: 'module', overrides }));
+  await cp(TOOLS, draft, { recursive: true });
+  await cp(join(TOOLS, '../../../.npmrc'), join(draft, '.npmrc'));
   const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--legacy-peer-deps', '--prefer-offline'];
-  await promisify(execFile)('npm', ['install', ...flags, ...packages], {
+  await promisify(execFile)('npm', ['ci', '--workspace', workspace, ...flags], {
     cwd: draft,
     env: envWithoutNpm(),
     timeout: INSTALL_TIMEOUT_MS,
