@@ -8,12 +8,13 @@ export default defineConfig({
     globalSetup: [
       'service/test/setup/memory.ts',
       'service/test/setup/cluster.ts',
+      'service/test/setup/sandboxes.ts',
       'service/test/setup/browser.ts',
     ],
     setupFiles: ['service/test/setup/network.ts', 'service/test/setup/restore.ts'],
     reporters: ['default', summaryReporter()],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Test files that run in the same worker share the loaded modules, because loading the service takes two seconds.
     // Therefore no module may keep state, and a test file must close what it opens and restore what it replaces, even
     // if a test fails.

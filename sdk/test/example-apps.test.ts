@@ -13,7 +13,7 @@ import { launchChromium } from '../../service/test/setup/chromium.ts';
 import { PACKAGES } from '../../service/test/support/packages.ts';
 import { runCauseway } from '../../service/test/support/service.ts';
 import type { TestWallet } from '../src/testing/index.ts';
-import { type Sandbox, startSandbox } from './flows/sandbox.ts';
+import { startSandbox } from './flows/sandbox.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
@@ -31,7 +31,7 @@ const env = Object.fromEntries(
 
 let packed: string;
 let dataDir: string;
-let sandbox: Sandbox;
+let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 let browser: Browser;
 beforeAll(async () => {
   packed = await mkdtemp(join(tmpdir(), 'causeway-sdk-packed-'));

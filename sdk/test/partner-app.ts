@@ -9,7 +9,7 @@ import {
   toNode,
 } from '../src/server/index.ts';
 import type { Browser } from './browser.ts';
-import { type Sandbox, startSandbox, type User } from './sandbox.ts';
+import { type Sandbox, type User, useSandbox } from './sandbox.ts';
 
 export const COOKIE_SECRET = 'cookie-secret-for-the-partner-app-tests';
 const REDIRECT = 'http://localhost:3000/callback';
@@ -42,7 +42,7 @@ export type PartnerApp = {
 };
 
 export async function startPartnerApp(): Promise<PartnerApp> {
-  const sandbox = await startSandbox();
+  const sandbox = await useSandbox();
   const user = await sandbox.newUser();
   const clock = { skewMs: 0 };
   const grants: string[] = [];
@@ -97,7 +97,6 @@ export async function startPartnerApp(): Promise<PartnerApp> {
     },
     close: async () => {
       for (const server of servers) server.closeAllConnections();
-      await sandbox.stop();
     },
   };
 }

@@ -1,10 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createPublicClient, createWalletClient, type Hex, http, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
-import { startService } from '../../service/test/support/service.ts';
+import { sharedSandbox } from '../../service/test/support/service.ts';
 
 type Partner = { client_id: string; client_secret: string; redirect_uris: string[] };
 
@@ -32,17 +29,11 @@ export type Sandbox = {
   /** Sends an approval from the sandbox wallet with this index and returns the transaction hash. */
   approve(wallet: number, token: Hex, spender: Hex, amount: bigint): Promise<Hex>;
   sign(wallet: number, message: string): Promise<Hex>;
-  stop(): Promise<void>;
 };
 
-/** Starts the service with its sandbox, as `npm start` does. */
-export async function startSandbox(): Promise<Sandbox> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'causeway-sdk-'));
-  const service = await startService({
-    CAUSEWAY_DATA: dataDir,
-    RATE_LIMIT_SIGN_IN: '1000',
-    RATE_LIMIT_OAUTH_TOKEN: '1000',
-  });
+/** Returns the sandbox of this worker, which other test files use too. */
+export async function useSandbox(): Promise<Sandbox> {
+  const service = await sharedSandbox();
   const control = async <Reply>(path: string, body: object): Promise<Reply> => {
     const reply = await fetch(service.url + path, {
       method: 'POST',
@@ -77,10 +68,6 @@ export async function startSandbox(): Promise<Sandbox> {
       const reader = createPublicClient({ chain: sepolia, transport, pollingInterval: 50 });
       await reader.waitForTransactionReceipt({ hash });
       return hash;
-    },
-    stop: async () => {
-      await service.discard();
-      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { solanaDeployment } from '../../../sandbox/src/simulators/solana/genesis.ts';
-import { runCauseway, startService } from '../../../service/test/support/service.ts';
+import { runCauseway, sharedSandbox, startService } from '../../../service/test/support/service.ts';
 import { type Causeway, createCauseway } from '../../src/client.ts';
 import { FlowError } from '../../src/flows/flow.ts';
 import {
@@ -33,14 +33,30 @@ const BASE_ID = 84_532;
 /** Short intervals, because the embedded chain mines immediately. */
 export const QUICK = { pollIntervalMs: 20, confirmationTimeoutMs: 20_000 };
 
-export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
+export type Sandbox = Awaited<ReturnType<typeof useSandbox>>;
 
 /** Starts a complete sandbox in its own process, as `npm start` does. */
-export async function startSandbox(env: Record<string, string> = {}) {
+export async function startSandbox(
+  env: Record<string, string>,
+): Promise<Sandbox & { stop(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'causeway-flows-'));
   const service = await startService({ CAUSEWAY_DATA: folder, ...env });
+  const stop = async () => {
+    await service.discard();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { ...(await connect(service.url, folder)), stop };
+}
+
+/** Returns the sandbox of this worker, which other test files use too. */
+export async function useSandbox() {
+  const { url, dataDir } = await sharedSandbox();
+  return connect(url, dataDir);
+}
+
+async function connect(url: string, dataDir: string) {
   const control = async (method: 'GET' | 'POST', path: string, body?: object) => {
-    const reply = await fetch(`${service.url}${path}`, {
+    const reply = await fetch(`${url}${path}`, {
       method,
       headers: { 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -55,13 +71,13 @@ export async function startSandbox(env: Record<string, string> = {}) {
     control('POST', `/sandbox/chains/${chain}/faucet`, { address, amount, ...(asset_id && { asset_id }) });
 
   const run = async (args: string[]) => {
-    const { code, text } = await runCauseway(args, { CAUSEWAY_DATA: folder });
+    const { code, text } = await runCauseway(args, { CAUSEWAY_DATA: dataDir });
     if (code !== 0) throw new Error(`${args.join(' ')}: ${text}`);
   };
 
   /** Makes the sandbox's database match an offer file, as an operator would. */
   const applyOffer = async (file: { slug: string; [field: string]: unknown }) => {
-    const path = join(folder, `${file.slug}.yaml`);
+    const path = join(dataDir, `${file.slug}.yaml`);
     writeFileSync(path, JSON.stringify(file));
     await run(['offer', 'apply', path, '--yes', '--no-chain-checks']);
   };
@@ -82,7 +98,7 @@ export async function startSandbox(env: Record<string, string> = {}) {
       );
     const token = await accessToken();
     const causeway = createCauseway({
-      baseUrl: service.url,
+      baseUrl: url,
       accessToken: ({ refresh }) => (refresh ? accessToken() : token),
       ...change,
     });
@@ -90,7 +106,7 @@ export async function startSandbox(env: Record<string, string> = {}) {
   };
 
   return {
-    url: service.url,
+    url,
     overview,
     control,
     applyOffer,
@@ -142,10 +158,6 @@ export async function startSandbox(env: Record<string, string> = {}) {
       control('POST', `/sandbox/chains/${CHAIN}/reorg`, { depth, transactions }),
     setInterval: (milliseconds: number) =>
       control('POST', `/sandbox/chains/${CHAIN}/interval`, { milliseconds }),
-    stop: async () => {
-      await service.discard();
-      rmSync(folder, { recursive: true, force: true });
-    },
   };
 }
 

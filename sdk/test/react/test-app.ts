@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { expect } from 'vitest';
 import { launchChromium } from '../../../service/test/setup/chromium.ts';
-import { type Sandbox, startSandbox } from '../flows/sandbox.ts';
+import { type Sandbox, useSandbox } from '../flows/sandbox.ts';
 import type { PageConfig } from './page.tsx';
 import { type PageServer, startPageServer } from './page-server.ts';
 
@@ -28,9 +28,9 @@ export type TestApp = {
   close(): Promise<void>;
 };
 
-/** Starts a sandbox, a page with the components, and a browser. */
+/** Starts a page with the components, and a browser. */
 export async function startTestApp(): Promise<TestApp> {
-  const sandbox = await startSandbox({ RATE_LIMIT_OAUTH_TOKEN: '1000', RATE_LIMIT_API: '6000' });
+  const sandbox = await useSandbox();
   const server = await startPageServer(sandbox.url);
   const browser = await launchChromium();
   await sandbox.control('POST', '/sandbox/venue', { session: 'regular' });
@@ -44,7 +44,6 @@ export async function startTestApp(): Promise<TestApp> {
     close: async () => {
       await browser.close();
       await server.close();
-      await sandbox.stop();
     },
   };
 }

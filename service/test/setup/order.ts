@@ -5,16 +5,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * The slowest files, slowest first. They start first, so that no worker has to run a slow file at the end.
  */
 const SLOWEST = [
-  'demo/test/journey.test.ts',
-  'service/test/guides.test.ts',
-  'service/test/docs-pages.test.ts',
-  'service/src/db/embedded.test.ts',
-  'service/test/pages.test.ts',
-  'sdk/test/react/checkouts.test.ts',
-  'demo/test/start.test.ts',
-  'service/test/serve.test.ts',
-  'sdk/test/react/components.test.ts',
-  'service/src/tokenized/crash.test.ts',
+  'demo/test/journey.slow.test.ts',
+  'service/test/guides.slow.test.ts',
+  'service/test/docs-pages.slow.test.ts',
+  'service/src/db/embedded.slow.test.ts',
+  'service/test/pages.slow.test.ts',
+  'sdk/test/react/checkouts.slow.test.ts',
+  'demo/test/start.slow.test.ts',
+  'service/test/serve.slow.test.ts',
+  'sdk/test/react/components.slow.test.ts',
+  'service/src/tokenized/crash.slow.test.ts',
 ];
 
 export class SlowestFirst extends BaseSequencer {

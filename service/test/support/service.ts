@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { inject } from 'vitest';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const bin = fileURLToPath(new URL('../../bin/causeway.mjs', import.meta.url));
@@ -59,6 +60,34 @@ export async function startService(
       while (existsSync(lockFile)) await sleep(10);
     },
   };
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** The folder that holds the data of the sandboxes that workers share between their test files. */
+    sandboxes: string;
+  }
+}
+
+let shared: Promise<{ url: string; dataDir: string }> | undefined;
+
+/**
+ * Returns the sandbox that all test files of this worker share if they only use one. It is stopped after the run, see
+ * `setup/sandboxes.ts`. Tests create their own users, and restore the controls that they change.
+ */
+export function sharedSandbox(): Promise<{ url: string; dataDir: string }> {
+  shared ??= startShared();
+  return shared;
+}
+
+async function startShared() {
+  const dataDir = mkdtempSync(join(inject('sandboxes'), 'shared-'));
+  const { url, child } = await startService({
+    CAUSEWAY_DATA: dataDir,
+    ...{ RATE_LIMIT_SIGN_IN: '10000', RATE_LIMIT_OAUTH_TOKEN: '10000', RATE_LIMIT_API: '60000' },
+  });
+  writeFileSync(join(dataDir, 'pid'), String(child.pid));
+  return { url, dataDir };
 }
 
 /** Runs one command to completion. `text` is standard output, or standard error if the command fails. */

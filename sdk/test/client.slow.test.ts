@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { Hex } from 'viem';
-import { afterAll, assert, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
+import { assert, beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
 import {
   type Call,
   type Causeway,
@@ -11,7 +11,7 @@ import {
   type OfferDetails,
 } from '../src/index.ts';
 import { partnerClient, verifyEventProof, verifyWebhook } from '../src/server/index.ts';
-import { type Sandbox, startSandbox } from './sandbox.ts';
+import { type Sandbox, useSandbox } from './sandbox.ts';
 
 let sandbox: Sandbox;
 let causeway: Causeway;
@@ -22,7 +22,7 @@ const calls: Call[] = [];
 const secrets: string[] = [];
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await useSandbox();
   ({ email } = await sandbox.newUser());
   token = (await sandbox.tokens(email)).access_token;
   causeway = createCauseway({
@@ -36,7 +36,6 @@ beforeAll(async () => {
   await sandbox.control('/sandbox/venue', { session: 'regular' });
   sale = await causeway.offers.get('harbour-quarter');
 }, 180_000);
-afterAll(() => sandbox?.stop());
 
 const PII = {
   ...{ first_name: 'Ottoline', last_name: 'Quennell', date_of_birth: '1990-02-03', tax_id: '77-123-9981' },
@@ -212,7 +211,7 @@ describe('lists', () => {
     expect(iterated).toEqual(all);
     const sizes: number[] = [];
     for await (const { data } of causeway.offers.list({ limit: 2 }).pages()) sizes.push(data.length);
-    expect(sizes).toEqual([2, 2, 2]);
+    expect(sizes).toEqual([...Array(Math.floor(all.length / 2)).fill(2), ...(all.length % 2 ? [1] : [])]);
   });
 
   test('request no further page once the caller stops', async () => {

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { encodeBase58 } from '../../src/base58.ts';
 import type { FlowOptions } from '../../src/flows/flow.ts';
 import { buyTokenSaleOnSolana, type SolanaSaleInput, type SolanaSalePhase } from '../../src/flows/index.ts';
 import type { SolanaWallet } from '../../src/flows/wallet.ts';
 import { createSolanaTestWallet, readSolanaApproval } from '../../src/testing/index.ts';
 import type { OfferDetails } from '../../src/wire.ts';
-import { failureOf, optionOf, type Sandbox, startSandbox } from './sandbox.ts';
+import { failureOf, optionOf, type Sandbox, useSandbox } from './sandbox.ts';
 
 const chain = 'solana_devnet';
 const AMOUNT = 25_000_000n;
@@ -17,12 +17,11 @@ let offer: OfferDetails;
 let options: FlowOptions<SolanaSalePhase>;
 
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await useSandbox();
   offer = await (await sandbox.newUser()).offers.get('harbour-quarter');
   const { rpc_url = '' } = sandbox.overview.chains.find((one) => one.chain === chain) ?? {};
   options = { rpcUrls: { [chain]: [rpc_url] }, pollIntervalMs: 50, confirmationTimeoutMs: 30_000 };
 });
-afterAll(() => sandbox.stop());
 
 type WalletChange = Partial<Parameters<typeof createSolanaTestWallet>[0]>;
 

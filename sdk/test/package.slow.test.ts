@@ -233,7 +233,7 @@ describe('a consumer', () => {
 
 /**
  * The oldest versions that `peerDependencies` accepts, plus `react-dom` and the types for React 18. The oldest wagmi
- * is tested in `checkouts.test.ts`.
+ * is tested in `checkouts.slow.test.ts`.
  */
 const OLDEST = ['react', 'react-dom', '@types/react', 'viem', '@tanstack/react-query', 'next'];
 const ALL_ENTRIES = `

@@ -18,7 +18,7 @@ const AMOUNT = 100_500_000n;
 const DAY_S = 86_400;
 const DAY_MS = DAY_S * 1000;
 
-let sandbox: Sandbox;
+let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 let causeway: Client;
 let offer: OfferDetails;
 let swap: Hex;

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import { encodeFunctionData } from 'viem/utils';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { allowListAbi, approveAbi } from '../../src/flows/abi.ts';
 import {
   allowWallet,
@@ -17,7 +17,7 @@ import {
 } from '../../src/flows/index.ts';
 import type { TestWallet } from '../../src/testing/index.ts';
 import type { EvmChain, OfferDetails, SwapPreview, TokenizedSwapTransaction } from '../../src/wire.ts';
-import { CHAIN, failureOf, optionOf, QUICK, recordsCalls, type Sandbox, startSandbox } from './sandbox.ts';
+import { CHAIN, failureOf, optionOf, QUICK, recordsCalls, type Sandbox, useSandbox } from './sandbox.ts';
 
 const THIEF = `0x${'d1'.repeat(20)}` as const;
 const AMOUNT = 100_500_000n;
@@ -36,7 +36,7 @@ let apple: OfferDetails;
 let classic: OfferDetails;
 let clientIdOfOther: string;
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await useSandbox();
   causeway = await sandbox.newUser();
   await sandbox.verify(causeway);
   wallet = await sandbox.newWallet({ intercept: recordsCalls(calls) });
@@ -58,7 +58,6 @@ beforeAll(async () => {
     },
   };
 });
-afterAll(() => sandbox.stop());
 
 const contractOf = ({ contracts }: OfferDetails) =>
   contracts.find(({ chain }) => chain === CHAIN) as OfferDetails['contracts'][number];

@@ -4,7 +4,7 @@ import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { createPublicClient, createWalletClient, type Hex, http, parseAbi } from 'viem';
 import { sepolia } from 'viem/chains';
 import { decodeFunctionData, encodeFunctionData } from 'viem/utils';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { allowWallet, type FundSwapPhase, swapFund } from '../../src/flows/index.ts';
 import { type Interceptor, ProviderError, type TestWallet } from '../../src/testing/index.ts';
 import type { OfferDetails } from '../../src/wire.ts';
@@ -19,7 +19,7 @@ import {
   QUICK,
   rejects,
   type Sandbox,
-  startSandbox,
+  useSandbox,
 } from './sandbox.ts';
 
 type Client = Awaited<ReturnType<Sandbox['newUser']>>;
@@ -39,7 +39,7 @@ let market: Hex;
 let price: bigint;
 let reader: ReturnType<typeof createPublicClient>;
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await useSandbox();
   causeway = await sandbox.newUser();
   await sandbox.verify(causeway);
   offer = await causeway.offers.get('treasury-fund');
@@ -49,7 +49,6 @@ beforeAll(async () => {
   market = await reader.readContract({ address: swap, abi: fundSwap.abi, functionName: 'market' });
   price = await readPrice();
 });
-afterAll(() => sandbox.stop());
 beforeEach(async () => {
   if ((await readPrice()) !== price) await setPrice(price);
 });

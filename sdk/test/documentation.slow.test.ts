@@ -16,11 +16,11 @@ import { createSignIn, type Session } from '../src/server/index.ts';
 import { createTestWallet } from '../src/testing/index.ts';
 import { newBrowser } from './browser.ts';
 import { addImports, documentedExports, type Example, entryPoints, examplesIn } from './examples.ts';
-import { type Sandbox, startSandbox } from './sandbox.ts';
+import { type Sandbox, useSandbox } from './sandbox.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
-/** The guides with React code, which this test renders. The service's `guides.test.ts` runs the other guides. */
+/** The guides with React code, which this test renders. The service's `guides.slow.test.ts` runs the other guides. */
 const GUIDES = ['react', 'wallets', 'theming'];
 /** Globals that examples may use. */
 const AMBIENT = `
@@ -51,7 +51,7 @@ const undocumented: string[] = [];
 const quickstart = new Map<string, string>();
 
 beforeAll(async () => {
-  [sandbox, folder] = await Promise.all([startSandbox(), collectExamples()]);
+  [sandbox, folder] = await Promise.all([useSandbox(), collectExamples()]);
   const { email } = await sandbox.newUser();
   const { access_token, refresh_token } = await sandbox.tokens(email);
   session = { ...session, accessToken: access_token, refreshToken: refresh_token };
@@ -68,7 +68,6 @@ beforeAll(async () => {
 const { ...environment } = process.env;
 afterAll(async () => {
   process.env = environment;
-  await sandbox?.stop();
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 });
 afterEach(() => vi.restoreAllMocks());

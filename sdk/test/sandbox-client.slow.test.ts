@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createSandboxClient, type SandboxClient } from '../src/testing/index.ts';
-import { type Sandbox, startSandbox } from './sandbox.ts';
+import { type Sandbox, useSandbox } from './sandbox.ts';
 
 let service: Sandbox;
 let sandbox: SandboxClient;
 beforeAll(async () => {
-  service = await startSandbox();
+  service = await useSandbox();
   sandbox = createSandboxClient(`${service.url}/`);
 }, 180_000);
-afterAll(() => service?.stop());
 
 test('describes the sandbox', async () => {
   const { partner, chains, wallets, offers } = await sandbox.overview();

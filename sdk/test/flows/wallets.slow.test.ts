@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type CausewayError, isCausewayError } from '../../src/error.ts';
 import { createEventHub } from '../../src/event-hub.ts';
 import { allowWallet, type BindWalletPhase, proveAndBindWallet } from '../../src/flows/index.ts';
@@ -16,20 +16,19 @@ import {
   recordsCalls,
   rejects,
   type Sandbox,
-  startSandbox,
   staysOnBase,
+  useSandbox,
 } from './sandbox.ts';
 
 let sandbox: Sandbox;
 let sale: OfferDetails;
 let fund: OfferDetails;
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await useSandbox();
   const causeway = await sandbox.newUser();
   sale = await causeway.offers.get('harbour-quarter');
   fund = await causeway.offers.get('treasury-fund');
 });
-afterAll(() => sandbox.stop());
 
 const binding = (slug = 'syndicate') =>
   ({ offerId: sale.id, optionId: optionOf(sale, slug), chain: CHAIN }) as const;

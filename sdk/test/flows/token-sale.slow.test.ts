@@ -6,7 +6,7 @@ import {
   parseAbi,
   toFunctionSelector,
 } from 'viem/utils';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { CausewayError } from '../../src/error.ts';
 import { createEventHub } from '../../src/event-hub.ts';
 import {
@@ -27,7 +27,7 @@ import {
   QUICK,
   rejects,
   type Sandbox,
-  startSandbox,
+  useSandbox,
 } from './sandbox.ts';
 
 type Client = Awaited<ReturnType<Sandbox['newUser']>>;
@@ -45,12 +45,11 @@ let offer: OfferDetails;
 let fund: Hex;
 let causeway: Client;
 beforeAll(async () => {
-  sandbox = await startSandbox();
+  sandbox = await useSandbox();
   causeway = await sandbox.newUser();
   offer = await causeway.offers.get('harbour-quarter');
   fund = offer.contracts.find(({ chain }) => chain === CHAIN)?.address.toLowerCase() as Hex;
 });
-afterAll(() => sandbox.stop());
 
 const purchase = (wallet: TestWallet, assetId = 'usd-coin') =>
   ({ offer, optionId: optionOf(offer, 'public'), chain: CHAIN, wallet, assetId, amount: AMOUNT }) as const;
