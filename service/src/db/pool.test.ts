@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { sql } from 'kysely';
 import type pg from 'pg';
@@ -247,11 +248,29 @@ test('closes a connection whose server does not respond, and calls back only onc
     // The pool has one connection, so this fails unless the connection was released exactly once.
     await run();
     // An idle connection may wait for longer than the limit.
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
     await run();
   }
   await one.close();
   relay.close();
+});
+
+test('a statement has its whole time limit, even when another timer of that duration fires', async () => {
+  const limitMs = 200;
+  const one = openPool(database.url, { max: 1 });
+  one.pool.on('connect', (client) => {
+    Object.assign((client as unknown as { connectionParameters: object }).connectionParameters, {
+      query_timeout: limitMs,
+    });
+  });
+  const statement = () => one.statements.query({ text: 'select 1' });
+  await statement();
+  // A timer of the same duration. Node runs both in one turn, and the microtasks of the first before the second.
+  const sent = sleep(limitMs).then(statement);
+  await statement();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * limitMs);
+  await expect(sent).resolves.toMatchObject({ rows: [{ '?column?': 1 }] });
+  await one.close();
 });
 
 test('replaces an idle connection that the server closed', async () => {

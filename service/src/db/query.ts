@@ -191,11 +191,6 @@ function run<T>(client: pg.ClientBase, query: BaseQuery<T>): Promise<T> {
   });
 }
 
-/** Limits how long a connection waits for a result. `fail` is the running query's callback, or null if none runs. */
-type TimeLimit = { timer: NodeJS.Timeout; fail: Callback<never> | null };
-
-const timeLimits = new WeakMap<pg.ClientBase, TimeLimit>();
-
 /**
  * Runs the query and passes its error or result to the callback. Calls the callback with an error if there is no result
  * after `query_timeout`. Close the connection in that case; see `breaksConnection`.
@@ -207,31 +202,21 @@ const timeLimits = new WeakMap<pg.ClientBase, TimeLimit>();
 export function submit<T>(client: pg.ClientBase, query: BaseQuery<T>, callback: Callback<T>): void {
   const { connectionParameters } = client as unknown as { connectionParameters: { query_timeout: number } };
   const { query_timeout: timeoutMs } = connectionParameters;
-  const limit = timeLimits.get(client) ?? createTimeLimit(client, timeoutMs);
-  limit.fail = callback;
-  limit.timer.refresh();
+  let isSettled = false;
   const settle: Callback<T> = (error, result) => {
-    // The time limit was exceeded, and the callback has already been called.
-    if (limit.fail !== callback) return;
-    limit.fail = null;
+    // A result that arrives after the time limit is ignored.
+    if (isSettled) return;
+    isSettled = true;
+    clearTimeout(timer);
     callback(error, result);
   };
+  // One timer per query. A timer that is refreshed for the next query can fire early: Node may have taken it from its
+  // list already when a timer of the same duration fires and starts that query.
+  const timer = setTimeout(() => settle(new Error('Query read timeout')), timeoutMs).unref();
   query.callback = settle;
   connectionParameters.query_timeout = 0;
   client.query(query as unknown as pg.Submittable);
   connectionParameters.query_timeout = timeoutMs;
-}
-
-function createTimeLimit(client: pg.ClientBase, timeoutMs: number): TimeLimit {
-  const expire = () => {
-    const { fail } = limit;
-    limit.fail = null;
-    fail?.(new Error('Query read timeout'));
-  };
-  // One timer for all queries of the connection: refreshing a timer costs less than starting and stopping one.
-  const limit: TimeLimit = { timer: setTimeout(expire, timeoutMs).unref(), fail: null };
-  timeLimits.set(client, limit);
-  return limit;
 }
 
 /**
