@@ -4,7 +4,7 @@ import { type Block, readBlocks } from '../chain/evm/blocks.ts';
 import { type Finality, readFinality } from '../chain/evm/finality.ts';
 import { type Receipt, readReceipts } from '../chain/evm/receipts.ts';
 import { revertData } from '../chain/evm/revert.ts';
-import { NodeError } from '../chain/rpc/failures.ts';
+import { findNodeError } from '../chain/rpc/failures.ts';
 import type { Db } from '../db/pool.ts';
 import type { OperatorAccount } from './account.ts';
 import { type Confirming, forgetConfirmed } from './confirming.ts';
@@ -186,7 +186,10 @@ async function settle(
   const hasNoEffect = revert !== null || isCancelled(transaction, receipt.transactionHash);
   const isReleased = hasNoEffect && handlers.isReleased(transaction, revert);
   if (isReleased && blockNumber > head.released) return 'awaiting release';
-  const feePaid = hexToBigInt(receipt.gasUsed) * hexToBigInt(receipt.effectiveGasPrice);
+  const { gasUsed, effectiveGasPrice } = receipt;
+  const price =
+    effectiveGasPrice === undefined ? lastAttempt(transaction).maxFee : hexToBigInt(effectiveGasPrice);
+  const feePaid = hexToBigInt(gasUsed) * price;
   const { transactionHash: hash, blockHash } = receipt;
   const mined = { hash, blockNumber, blockHash, succeeded, feePaid };
   await withLease(account.db, lease, async (tx) => {
@@ -199,7 +202,7 @@ async function settle(
 /**
  * Finds a call's revert data by replaying the call against the state before its block. If this replay succeeds,
  * something else in the block caused the revert, so the call is replayed against the state after the block. Returns
- * empty data if both replays succeed, or if the node has pruned these states.
+ * empty data if both replays succeed, or if all nodes have pruned these states.
  */
 async function readRevert(
   { chain, signer }: OperatorAccount,
@@ -213,7 +216,7 @@ async function readRevert(
     } catch (error) {
       const revert = revertData(error);
       if (revert !== undefined) return revert;
-      if (!(error instanceof NodeError)) throw error;
+      if (findNodeError(error) === undefined) throw error;
     }
   }
   return '0x';

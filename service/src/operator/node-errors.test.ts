@@ -37,6 +37,8 @@ const RECORDED = [
   ['besu', -32009, 'Gas price below current base fee', 'fee_too_low'],
   ['besu', -32004, 'Upfront cost exceeds account balance', 'insufficient_funds'],
   ['reth', -32003, 'insufficient funds for gas * price + value: have 0 want 1', 'insufficient_funds'],
+  ['a gateway', -32000, 'Insufficient funds for gas * price + value: have 0 want 1', 'insufficient_funds'],
+  ['a gateway', -32000, 'INTERNAL_ERROR: Insufficient Funds', 'insufficient_funds'],
   ['EDR', -32000, 'Transaction nonce too low. Expected nonce to be at least 8 but got 7.', 'nonce_used'],
   ['hardhat', -32000, 'Nonce too low. Expected nonce to be 5 but got 4.', 'nonce_used'],
   [

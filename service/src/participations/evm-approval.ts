@@ -8,6 +8,7 @@ import { describeRevert, revertData } from '../chain/evm/revert.ts';
 import type { RpcReply } from '../chain/rpc/endpoint.ts';
 import { resultOf } from '../chain/rpc/reply.ts';
 import { ApiError } from '../errors.ts';
+import { UpstreamFailure } from '../outbound/failure.ts';
 import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from './approval.ts';
 import type { AvailableFunds, RequiredFunds } from './funds.ts';
 
@@ -28,18 +29,25 @@ async function inspectReceipts(
   chain: EvmChain,
   required: readonly RequiredApproval[],
 ): Promise<{ findings: Finding[]; height: bigint }> {
-  const [head, ...replies] = await chain.rpc.batch([
+  const calls = [
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
     ...required.map(({ approvalHash }) => ({ method: 'eth_getTransactionReceipt', params: [approvalHash] })),
-  ]);
-  const { number, timestamp } = resultOf(head) as { number: Hex; timestamp: Hex };
-  const height = hexToBigInt(number);
+  ];
+  const [head, ...replies] = await chain.rpc.batch(calls, ([first]) => void readHead(first));
+  const { height, timestamp } = readHead(head);
   const findings = required.map((approval, i): Finding => {
     const receipt = resultOf(replies[i]) as Receipt | null;
-    if (receipt === null) return { state: 'unmined', chainTime: hexToNumber(timestamp) * 1000 };
+    if (receipt === null) return { state: 'unmined', chainTime: timestamp * 1000 };
     return judgeReceipt(receipt, approval, height, chain.facts.confirmations);
   });
   return { findings, height };
+}
+
+function readHead(reply: RpcReply | undefined): { height: bigint; timestamp: number } {
+  const { number, timestamp } = (resultOf(reply) ?? {}) as { number?: unknown; timestamp?: unknown };
+  if (!isHex(number) || !isHex(timestamp))
+    throw new UpstreamFailure('invalid_response', 'the node did not return the latest block');
+  return { height: hexToBigInt(number), timestamp: hexToNumber(timestamp) };
 }
 
 function judgeReceipt(

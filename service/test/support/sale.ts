@@ -59,6 +59,8 @@ export type Sale = {
 
 export type SaleOptions = {
   config?: Partial<Config>;
+  /** Returns the RPC URL of the first provider, given the URL of a node. Default: the node itself. */
+  firstUrl?(nodeUrl: string): Promise<string>;
   /** Returns the RPC URLs of further providers. */
   moreUrls?(chain: TestChain): Promise<string[]>;
   /** Deploys another fund for the sale. Default: the sandbox's fund that is called `open`. */
@@ -73,11 +75,12 @@ export async function startSale(options: SaleOptions = {}): Promise<Sale> {
   let now = START;
   const chain = await startTestChain('ethereum_sepolia', false, () => Math.floor(now / 1000));
   const node = await chain.addNode();
+  const firstUrl = (await options.firstUrl?.(node.url)) ?? node.url;
   const moreUrls = (await options.moreUrls?.(chain)) ?? [];
   const app = await testApp({
     config: {
       ...options.config,
-      rpcUrls: { ethereum_sepolia: [`${node.url}#provider=first`, ...moreUrls] },
+      rpcUrls: { ethereum_sepolia: [`${firstUrl}#provider=first`, ...moreUrls] },
       operatorKey: { kind: 'local', privateKey: Buffer.from(deriveSandboxKey('operator').slice(2), 'hex') },
     },
   });

@@ -25,7 +25,8 @@ export async function readBlocks<const Tags extends readonly BlockTag[]>(
   const blocks = params.map((tag, i) => {
     const block = resultOf(replies[i]) as { number: Hex; hash: Hex } | null;
     // A missing block does not prove that a reorganization removed it: the node may just lag behind.
-    if (block === null) throw new Error(`${name} has no block ${tag}`);
+    if (block === null)
+      throw rpcError(name, new UpstreamFailure('invalid_response', `there is no block ${tag}`));
     return { number: hexToBigInt(block.number), hash: block.hash };
   });
   return blocks as { [Index in keyof Tags]: Block };

@@ -128,16 +128,12 @@ it('gives the same failure to users of the viem client', async () => {
   expect(findApiError(error)).toMatchObject({ code: 'upstream_error' });
 });
 
-it('passes on errors of the node itself', async () => {
+it('passes on the errors of a rejected transaction', async () => {
   const { evm } = connect(one);
   const raw: Hex = '0x02f8';
   await expect(evm.rpc.request({ method: 'eth_sendRawTransaction', params: [raw] })).rejects.toMatchObject({
     name: 'NodeError',
     code: -32602,
-  });
-  await expect(evm.rpc.request({ method: 'eth_nonsense' })).rejects.toMatchObject({
-    name: 'NodeError',
-    code: -32004,
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import { hexToBigInt, hexToNumber, numberToHex } from 'viem/utils';
-import { NodeError } from '../rpc/failures.ts';
+import { findNodeError } from '../rpc/failures.ts';
 import { resultOf } from '../rpc/reply.ts';
 import type { EvmChain } from './client.ts';
 import type { EventLog } from './receipts.ts';
@@ -67,7 +67,7 @@ async function readLogs(
       return (await chain.rpc.request({ method: 'eth_getLogs', params: [filter] })) as MinedLog[];
     } catch (error) {
       const blocks = end - start + 1n;
-      if (!(error instanceof NodeError) || blocks === 1n) throw error;
+      if (findNodeError(error) === undefined || blocks === 1n) throw error;
       const part = blocks / 4n || 1n;
       // Makes later ranges this small from the start, because the node is more likely to accept them.
       if (part < size) size = part;

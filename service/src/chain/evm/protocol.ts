@@ -1,6 +1,7 @@
 import { hexToBigInt, hexToNumber, isHex } from 'viem/utils';
-import { UpstreamFailure } from '../../outbound/failure.ts';
+import type { NodeError } from '../rpc/failures.ts';
 import type { Protocol } from '../rpc/rpc.ts';
+import { revertData } from './revert.ts';
 
 // In EIP-1474, -32002 is "resource unavailable" and -32005 is "limit exceeded". Some providers use -32016 instead of
 // -32005.
@@ -14,13 +15,9 @@ const TOO_MANY_LOGS = /more than [\d,]+ results|block range|response size/i;
 
 /** The JSON-RPC of EVM nodes. */
 export const EVM_PROTOCOL: Protocol = {
-  classifyError: (code, message, data) => {
-    if (RATE_LIMIT_CODES.has(code) && !TOO_MANY_LOGS.test(message))
-      return new UpstreamFailure('rate_limited', message);
-    // An internal error without data is a failure of the node. With data, it is a revert: some nodes report reverts
-    // this way.
-    const isInternal = code === INTERNAL_ERROR && data == null;
-    return isInternal ? new UpstreamFailure('invalid_response', message) : null;
+  classifyError: (method, error) => {
+    if (RATE_LIMIT_CODES.has(error.code) && !TOO_MANY_LOGS.test(error.message)) return 'rate_limited';
+    return isAnswer(method, error) ? null : 'invalid_response';
   },
   headQuery: {
     requests: [
@@ -37,3 +34,21 @@ export const EVM_PROTOCOL: Protocol = {
     },
   },
 };
+
+function isAnswer(method: string, error: NodeError): boolean {
+  // An internal error without data is a failure of the node. With data, it is a revert: some nodes report reverts this
+  // way.
+  if (error.code === INTERNAL_ERROR && error.data == null) return false;
+  switch (method) {
+    case 'eth_call':
+    case 'eth_estimateGas':
+      return revertData(error) !== undefined;
+    case 'eth_sendRawTransaction':
+    // Some nodes lack these methods; see `readFeeMarket`.
+    case 'eth_feeHistory':
+    case 'eth_maxPriorityFeePerGas':
+      return true;
+    default:
+      return false;
+  }
+}

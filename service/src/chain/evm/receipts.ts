@@ -10,7 +10,8 @@ export type Receipt = {
   blockHash: Hex;
   status: Hex;
   gasUsed: Hex;
-  effectiveGasPrice: Hex;
+  /** Some nodes leave it out. */
+  effectiveGasPrice?: Hex;
   logs: EventLog[];
 };
 

@@ -3,7 +3,6 @@ import type { Hex } from 'viem';
 import { hexToBigInt, isHex, numberToHex } from 'viem/utils';
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { RpcReply } from '../rpc/endpoint.ts';
-import { NodeError, rpcError } from '../rpc/failures.ts';
 import { resultOf } from '../rpc/reply.ts';
 import type { EvmChain } from './client.ts';
 import { asAddress, asWords, contractCall } from './contract-call.ts';
@@ -86,7 +85,7 @@ export type SwapLog = EventLog & { transactionHash: Hex };
  * must have the last block: a node that lags behind would leave out the latest swaps.
  */
 export async function readSwaps(
-  { rpc, name }: EvmChain,
+  { rpc }: EvmChain,
   swap: Hex,
   fromBlock: bigint,
   toBlock: bigint,
@@ -97,16 +96,8 @@ export async function readSwaps(
     { method: 'eth_getBlockByNumber', params: [to, false] },
     { method: 'eth_getLogs', params: [filter] },
   ];
-  try {
-    const [block, logs] = await rpc.batch(calls, ([reply]) => void timestampOf(reply, toBlock));
-    return { swaps: (resultOf(logs) ?? []) as SwapLog[], timestamp: timestampOf(block, toBlock) };
-  } catch (error) {
-    if (!(error instanceof NodeError)) throw error;
-    throw rpcError(
-      name,
-      new UpstreamFailure('invalid_response', 'the node rejected a log query', { cause: error }),
-    );
-  }
+  const [block, logs] = await rpc.batch(calls, ([reply]) => void timestampOf(reply, toBlock));
+  return { swaps: (resultOf(logs) ?? []) as SwapLog[], timestamp: timestampOf(block, toBlock) };
 }
 
 function timestampOf(reply: RpcReply | undefined, number: bigint): bigint {

@@ -9,7 +9,7 @@ import {
   parseAbi,
   toHex,
 } from 'viem/utils';
-import { NodeError } from '../rpc/failures.ts';
+import { findNodeError } from '../rpc/failures.ts';
 import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
 import { readBalance } from './erc20.ts';
@@ -109,7 +109,7 @@ async function nullIfRefused(request: Promise<unknown>): Promise<unknown> {
   try {
     return await request;
   } catch (error) {
-    if (error instanceof NodeError) return null;
+    if (findNodeError(error) !== undefined) return null;
     throw error;
   }
 }

@@ -14,7 +14,11 @@ import { providerName } from './provider-name.ts';
 
 export type RpcCall = { method: string; params: unknown };
 
-export type RpcReply = { result: unknown } | { error: NodeError };
+/**
+ * A node's reply to one call. The error is a `NodeError` if it answers the call, such as a revert. An `UpstreamFailure`
+ * means that the node could not answer the call; `Rpc` then asks another node, and returns an `ApiError` if none can.
+ */
+export type RpcReply = { result: unknown } | { error: Error };
 
 /** One RPC URL with its connections and its circuit breaker. */
 export type Endpoint = {
@@ -54,8 +58,11 @@ const MAX_WAIT_MS = 2_000;
 const DISTRUST_MS = 1_000;
 const MAX_RESPONSE_BYTES = 32 * 1_048_576;
 
-/** Maps a node's error to a failure of the endpoint. Returns null if the error is a valid answer to the call. */
-export type ClassifyError = (code: number, message: string, data: unknown) => UpstreamFailure | null;
+/**
+ * Decides what a node's error means. Returns null if the error answers the call: a revert, or a transaction that the
+ * node rejects. Any other error is a failure of the node, and another node may be able to answer.
+ */
+export type ClassifyError = (method: string, error: NodeError) => 'rate_limited' | 'invalid_response' | null;
 
 export function openEndpoint(url: string, classifyError: ClassifyError): Endpoint {
   const { origin, pathname, search, username, password } = new URL(url);
@@ -105,9 +112,11 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
         () => describeCalls(provider, calls),
         () => postCalls(pool, `${pathname}${search}`, credentials, calls, remaining),
       );
-      const replies = namingStatus(status, () => readReplies(text, calls.length, classifyError));
+      const replies = namingStatus(status, () => readReplies(text, calls, classifyError));
+      const hasFailed = replies.some(isFailed);
+      if (hasFailed) distrust();
       circuit.succeed();
-      count('answered');
+      count(hasFailed ? 'invalid_response' : 'answered');
       return replies;
     } catch (error) {
       const failure = failureOfError(error);
@@ -179,24 +188,26 @@ function namingStatus<T>(status: number, read: () => T): T {
   }
 }
 
-function readReplies(text: string, count: number, classifyError: ClassifyError): RpcReply[] {
+/** Returns whether the node could not answer the call. */
+export function isFailed(reply: RpcReply): boolean {
+  return 'error' in reply && reply.error instanceof UpstreamFailure;
+}
+
+function readReplies(text: string, calls: readonly RpcCall[], classifyError: ClassifyError): RpcReply[] {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch (cause) {
     throw new UpstreamFailure('invalid_response', 'the body is not JSON', { cause });
   }
-  if (count === 1) return [readReply(parsed, classifyError)];
   // A node that rejects a whole batch answers with a single object.
-  if (!Array.isArray(parsed)) {
-    const reply = readReply(parsed, classifyError);
-    return Array.from({ length: count }, () => reply);
-  }
+  if (calls.length === 1 || !Array.isArray(parsed))
+    return calls.map(({ method }) => readReply(parsed, method, classifyError));
   const byId = new Map(parsed.map((each: { id?: unknown } | null) => [each?.id, each]));
-  return Array.from({ length: count }, (_, id) => readReply(byId.get(id), classifyError));
+  return calls.map(({ method }, id) => readReply(byId.get(id), method, classifyError));
 }
 
-function readReply(reply: unknown, classifyError: ClassifyError): RpcReply {
+function readReply(reply: unknown, method: string, classifyError: ClassifyError): RpcReply {
   const { result, error } = (reply ?? {}) as {
     result?: unknown;
     error?: { code?: unknown; message?: unknown; data?: unknown };
@@ -204,9 +215,15 @@ function readReply(reply: unknown, classifyError: ClassifyError): RpcReply {
   if (error !== undefined && error !== null) {
     if (typeof error.code !== 'number')
       throw new UpstreamFailure('invalid_response', 'the error has no code');
-    const failure = classifyError(error.code, `node error ${error.code}: ${error.message}`, error.data);
-    if (failure !== null) throw failure;
-    return { error: new NodeError(error.code, String(error.message ?? ''), error.data) };
+    const nodeError = new NodeError(error.code, String(error.message ?? ''), error.data);
+    const kind = classifyError(method, nodeError);
+    if (kind === null) return { error: nodeError };
+    const failure = new UpstreamFailure(kind, `node error ${error.code}: ${nodeError.message}`, {
+      cause: nodeError,
+    });
+    // A rate limit concerns the endpoint, not only this call.
+    if (kind === 'rate_limited') throw failure;
+    return { error: failure };
   }
   if (result === undefined)
     throw new UpstreamFailure('invalid_response', 'the reply has neither a result nor an error');

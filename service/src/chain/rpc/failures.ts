@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts';
 import { type UpstreamFailure, upstreamError } from '../../outbound/failure.ts';
 
-/** An error reported by the node itself (EIP-1193): the request reached the node, and the node rejected it. */
+/** An error that a node reported (EIP-1193): the request reached the node, and the node rejected it. */
 export class NodeError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -16,6 +16,14 @@ export class NodeError extends Error {
 /** Returns the error to report when no endpoint of the chain gave a usable response. */
 export function rpcError(chain: string, failure: UpstreamFailure): ApiError {
   return upstreamError(`rpc:${chain}`, failure);
+}
+
+/** Finds the `NodeError` among the causes of an error. */
+export function findNodeError(error: unknown): NodeError | undefined {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if (current instanceof NodeError) return current;
+  }
+  return undefined;
 }
 
 /** Finds the `ApiError` among the causes of an error, because viem wraps every error that its transport throws. */

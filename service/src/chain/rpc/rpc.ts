@@ -1,6 +1,13 @@
 import { realTime } from '../../clock.ts';
 import { UpstreamFailure } from '../../outbound/failure.ts';
-import { type ClassifyError, type Endpoint, openEndpoint, type RpcCall, type RpcReply } from './endpoint.ts';
+import {
+  type ClassifyError,
+  type Endpoint,
+  isFailed,
+  openEndpoint,
+  type RpcCall,
+  type RpcReply,
+} from './endpoint.ts';
 import { rpcError } from './failures.ts';
 import { type EndpointHead, type HeadQuery, type SurveyOptions, surveyEndpoints } from './survey.ts';
 
@@ -9,17 +16,17 @@ export type Accept = (replies: RpcReply[]) => void;
 
 /**
  * JSON-RPC to the nodes of one chain. Every call may be retried: reading is idempotent, and so is sending a transaction
- * that is already signed.
+ * that is already signed. If a node cannot answer a call, or has no result for it, other nodes are asked.
  */
 export type Rpc = {
-  /** Makes one call. Throws `NodeError` if the node rejects it, `ApiError` if no node responds. */
+  /** Makes one call. Throws `NodeError` if it reverts or a node rejects it, `ApiError` if no node can answer it. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
   /**
    * Sends one call to every endpoint of this chain and returns the first result. If all endpoints fail, throws the
    * error of a node that rejected the call, or an upstream error if no node rejected it.
    */
   requestAll(call: { method: string; params?: unknown }): Promise<unknown>;
-  /** Makes several calls in one HTTP request. */
+  /** Makes several calls in one HTTP request. All replies are from the same node. */
   batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]>;
   /** Reads the latest block of every endpoint. Endpoints that lag behind are then tried last; see `surveyEndpoints`. */
   survey(): Promise<EndpointHead[]>;
@@ -92,16 +99,25 @@ function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
     }
   }
 
-  /** Retries a failed attempt on the next best endpoint until the time or attempt limit is reached. */
+  /**
+   * Retries a failed or incomplete attempt on the next best endpoint until the time or attempt limit is reached. Returns
+   * the most complete replies.
+   */
   async function tryEndpoints(lane: string, calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const tries = new Map<Endpoint, number>();
+    const answered = new Set<Endpoint>();
+    let best: RpcReply[] | undefined;
     let failure: UpstreamFailure | undefined;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const now = performance.now();
       const remaining = deadline - now;
       if (remaining < timeoutMs / 8) break;
-      const usable = endpoints.filter((each) => !each.isExcluded());
+      // If only results are missing, does not wait for endpoints that may be down: there may be nothing to find.
+      const mayWait = best?.some(isFailed) ?? true;
+      const usable = endpoints.filter(
+        (each) => !each.isExcluded() && !answered.has(each) && (mayWait || each.isTrusted(now)),
+      );
       const endpoint = pickEndpoint(usable, tries, now);
       if (endpoint === undefined) break;
       tries.set(endpoint, (tries.get(endpoint) ?? 0) + 1);
@@ -109,12 +125,15 @@ function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
         sent += 1;
         const replies = await endpoint.post(calls, Math.min(remaining, timeoutMs / 2), lane);
         acceptOrDistrust(endpoint, replies, accept);
-        return replies;
+        if (countGaps(replies) === 0) return replies;
+        answered.add(endpoint);
+        if (best === undefined || countGaps(replies) < countGaps(best)) best = replies;
       } catch (error) {
         if (!(error instanceof UpstreamFailure)) throw error;
         failure = error;
       }
     }
+    if (best !== undefined) return best.map((reply) => asApiError(chain, reply));
     throw rpcError(chain, failure ?? new UpstreamFailure('no_response', 'circuit open'));
   }
 
@@ -158,6 +177,21 @@ function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
 
 function noEndpoint(): UpstreamFailure {
   return new UpstreamFailure('no_response', 'no endpoint can be used');
+}
+
+/** Counts the calls that another endpoint may answer better. A failed call counts twice, a missing result once. */
+function countGaps(replies: readonly RpcReply[]): number {
+  let gaps = 0;
+  for (const reply of replies)
+    if (isFailed(reply)) gaps += 2;
+    else if ('result' in reply && reply.result === null) gaps += 1;
+  return gaps;
+}
+
+function asApiError(chain: string, reply: RpcReply): RpcReply {
+  return 'error' in reply && reply.error instanceof UpstreamFailure
+    ? { error: rpcError(chain, reply.error) }
+    : reply;
 }
 
 function acceptOrDistrust(endpoint: Endpoint, replies: RpcReply[], accept?: Accept): void {

@@ -3,6 +3,7 @@ import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { RpcReply } from '../rpc/endpoint.ts';
 import { NodeError } from '../rpc/failures.ts';
 import type { SolanaChain } from './client.ts';
+import { UNSUPPORTED_VERSION } from './protocol.ts';
 import {
   MalformedTransaction,
   parseTransaction,
@@ -23,8 +24,6 @@ type Meta = {
 };
 
 type Reply = { slot?: unknown; transaction?: unknown; meta?: Meta | null };
-
-const UNSUPPORTED_VERSION = -32015;
 
 /**
  * Reads a transaction with the commitment level `confirmed`. Returns null if the node does not know the transaction,
