@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Db } from '../db/pool.ts';
 import type { Random } from '../http/ids.ts';
 import type { Log } from '../log.ts';
+import type { RefusedAttempts } from './refused-attempts.ts';
 import type { Signer } from './signer.ts';
 
 /** A key's address on one chain: enough to read the key's transactions, but not to sign. */
@@ -22,6 +23,7 @@ export type OperatorAccount = {
   maxTip: bigint;
   /** Maximum wei spent on gas in 24 hours. */
   dailyLimit: bigint;
+  refused: RefusedAttempts;
 };
 
 type FeeConfig = {

@@ -12,6 +12,7 @@ import { type Lease, withLease } from './lease.ts';
 import { checkNonces, type NonceSuspicion } from './nonce-check.ts';
 import { readNonce, startNonces } from './nonces.ts';
 import { isCancelled, type PrerequisiteState, type ResendTimings, rebroadcast } from './rebroadcast.ts';
+import { forgetExcept } from './refused-attempts.ts';
 import { finalizeBelow, listOpen, listWatched, markOpen, markSettled } from './store.ts';
 import { lastAttempt, type OpenTransaction, type TransactionKind } from './transaction.ts';
 import { assertNonceUnused, assertNotSeen } from './unknown-transactions.ts';
@@ -97,6 +98,7 @@ export async function followTransactions(
   }
   const { head, confirming } = state;
   const open = await listOpen(account.db, lease, [...confirming.keys()]);
+  forgetExcept(account.refused, new Set(open.flatMap(({ attempts }) => attempts.map(({ hash }) => hash))));
   // Reads the chain's transaction count before the receipts, so that every transaction of ours that the count includes
   // has a receipt.
   const count = await readNonce(account, 'latest');

@@ -6,7 +6,7 @@ import { Blocked } from './blocked.ts';
 import { isOutbid, proposeFees, raiseFees, readFeeMarket } from './fees.ts';
 import { type Lease, withLease } from './lease.ts';
 import { endRequest } from './replacement-store.ts';
-import { assertWithinDailyLimit, broadcast, emptyCall, signCall } from './sender.ts';
+import { assertWithinDailyLimit, broadcast, emptyCall, resend, signCall } from './sender.ts';
 import { insertAttempt } from './store.ts';
 import {
   lastAttempt,
@@ -17,8 +17,8 @@ import {
 
 export type ResendTimings = {
   /**
-   * Seconds after which a transaction is sent again even though a node has accepted it, because nodes can forget
-   * pending transactions.
+   * Seconds after which a transaction is sent again, whether a node has accepted it or not: nodes can forget pending
+   * transactions.
    */
   resendSeconds: number;
   /** Seconds after which an unmined transaction is replaced by one with higher fees. */
@@ -64,8 +64,7 @@ export async function rebroadcast(
   const last = lastAttempt(transaction);
   if (prerequisite === 'gone' && !isEmpty(last.raw)) return cancel(account, lease, transaction);
   if (requested === 'bump') return fulfil(account, lease, transaction, requested, mayResign);
-  const isDue = last.sentAge === null || last.sentAge > timings.resendSeconds;
-  const refusal = isDue ? await broadcast(account, last.raw) : null;
+  const refusal = await resend(account, last, timings.resendSeconds);
   if (!isFirst || last.age <= timings.bumpSeconds) return;
   if (refusal === null && (last.sentAge === null || blocks < timings.bumpBlocks)) return;
   if (refusal !== null && refusal.rejection !== 'fee_too_low')

@@ -7,6 +7,7 @@ import type { Progress } from './follow.ts';
 import { type Lease, withLease } from './lease.ts';
 import { listOpenReceipts, markLanded, markReceiptSent } from './receipt-store.ts';
 import { feeOf, type ReceiptAttempt, type ReceiptTransaction } from './receipt-transaction.ts';
+import { forgetExcept, isSendDue, recordRefusal } from './refused-attempts.ts';
 import type { SolanaAccount } from './solana-account.ts';
 import { markDisplaced } from './store.ts';
 
@@ -54,6 +55,10 @@ export async function followReceipts(
   handlers: ReceiptHandlers,
 ): Promise<Progress> {
   const open = await listOpenReceipts(account.db, account.key);
+  forgetExcept(
+    account.refused,
+    new Set(open.flatMap(({ attempts }) => attempts.map((each) => each.signature))),
+  );
   if (open.length === 0) return { unmined: 0, confirming: 0 };
   const { verdicts, slot, height } = await judgeReceipts(account.chain, account.key.address, open);
   const waiting = open.filter((_, i) => verdicts[i] === 'open');
@@ -144,22 +149,21 @@ async function advance(
   if (isSeen) return;
   const last = transaction.attempts.at(-1);
   if (last === undefined || last.age > timings.renewSeconds) return handlers.renew(lease, transaction);
-  const isDue = last.sentAge === null || last.sentAge > timings.resendSeconds;
+  const isDue = isSendDue(account.refused, last.signature, last.sentAge, timings.resendSeconds);
   if (isDue && last.lastValidHeight >= height) await broadcastReceipt(account, last);
 }
 
-/**
- * Sends stored bytes to every endpoint. If no node accepts them, only logs a warning, because the next round resends
- * them.
- */
+/** Sends stored bytes to every endpoint. If no node accepts them, only records this: a later round resends them. */
 export async function broadcastReceipt(
-  { chain, db, log }: SolanaAccount,
+  account: SolanaAccount,
   { raw, signature }: Pick<ReceiptAttempt, 'raw' | 'signature'>,
 ): Promise<void> {
   try {
-    await sendTransaction(chain, raw);
-    await markReceiptSent(db, signature);
-  } catch (err) {
-    log.warn({ err, chain: chain.name, signature }, 'node did not accept the transaction');
+    await sendTransaction(account.chain, raw);
+  } catch (error) {
+    recordRefusal(account, signature, error);
+    return;
   }
+  account.refused.delete(signature);
+  await markReceiptSent(account.db, signature);
 }

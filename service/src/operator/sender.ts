@@ -7,11 +7,12 @@ import { keyId, type OperatorAccount } from './account.ts';
 import { Blocked } from './blocked.ts';
 import { type Fees, proposeFees } from './fees.ts';
 import type { Lease } from './lease.ts';
-import { classifyRejection, type Rejection } from './node-errors.ts';
+import { classifyRejection } from './node-errors.ts';
 import { nextNonce, reserveNonce } from './nonces.ts';
+import { isSendDue, type Refusal, recordRefusal } from './refused-attempts.ts';
 import type { Signer } from './signer.ts';
 import { insertTransaction, markSent, sumSpent } from './store.ts';
-import type { OperatorCall, SignedCall } from './transaction.ts';
+import type { Attempt, OperatorCall, SignedCall } from './transaction.ts';
 import { assertNonceUnused } from './unknown-transactions.ts';
 
 /**
@@ -88,27 +89,41 @@ async function assertFunded({ chain, signer }: OperatorAccount, wei: bigint): Pr
     );
 }
 
-/** Why no node has accepted a transaction. */
-export type Refusal = { rejection: Rejection; message: string };
-
 /**
  * Sends a stored transaction to every endpoint; safe to repeat. Returns null if a node has accepted the transaction or
  * already knows it, or if its nonce has been used. Otherwise returns why the transaction was rejected, so that the
  * caller or the next round can decide what to do. Throws `Blocked` for insufficient funds.
  */
-export async function broadcast({ chain, db, log }: OperatorAccount, raw: Hex): Promise<Refusal | null> {
+export async function broadcast(account: OperatorAccount, raw: Hex): Promise<Refusal | null> {
+  const { chain, db, refused } = account;
   const hash = keccak256(raw);
   try {
     await chain.rpc.requestAll({ method: 'eth_sendRawTransaction', params: [raw] });
-  } catch (err) {
-    const message = err instanceof Error ? err.message : String(err);
-    const rejection = classifyRejection(err);
-    if (rejection === 'insufficient_funds') throw new Blocked('operator_out_of_gas', message);
-    if (rejection !== 'already_known' && rejection !== 'nonce_used') {
-      log.warn({ err, chain: chain.name, transaction_hash: hash }, 'node did not accept the transaction');
-      return { rejection, message };
-    }
+  } catch (error) {
+    const rejection = classifyRejection(error);
+    if (rejection !== 'already_known' && rejection !== 'nonce_used')
+      return assertNotUnfunded(recordRefusal(account, hash, error));
   }
+  refused.delete(hash);
   await markSent(db, hash);
   return null;
+}
+
+/**
+ * Sends an attempt again if `resendSeconds` have passed since it was last sent. Until then, returns or throws what
+ * `broadcast` did.
+ */
+export async function resend(
+  account: OperatorAccount,
+  { hash, raw, sentAge }: Attempt,
+  resendSeconds: number,
+): Promise<Refusal | null> {
+  if (isSendDue(account.refused, hash, sentAge, resendSeconds)) return broadcast(account, raw);
+  const refusal = account.refused.get(hash);
+  return refusal === undefined ? null : assertNotUnfunded(refusal);
+}
+
+function assertNotUnfunded(refusal: Refusal): Refusal {
+  if (refusal.rejection === 'insufficient_funds') throw new Blocked('operator_out_of_gas', refusal.message);
+  return refusal;
 }

@@ -4,6 +4,7 @@ import type { Db } from '../db/pool.ts';
 import type { Random } from '../http/ids.ts';
 import type { Log } from '../log.ts';
 import type { KeyId } from './account.ts';
+import type { RefusedAttempts } from './refused-attempts.ts';
 import type { SendingRole } from './role.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 
@@ -23,4 +24,5 @@ export type SolanaAccount = {
   maxPrice: bigint;
   /** Tells operators that the market price exceeds `maxPrice`. The transaction pays only `maxPrice`. */
   reportCappedPrice(message: string): void;
+  refused: RefusedAttempts;
 };

@@ -39,7 +39,10 @@ export function createEvmWorker(
   const key = { chain: chain.name, address: signer.address };
   return createWorker(ctx, key, gauges, (worker) => {
     const { db, log, clock, random } = ctx;
-    const account = { db, log, clock, random, chain, signer, ...feeLimits(ctx.config, chain.name) };
+    const account = {
+      ...{ db, log, clock, random, chain, signer, ...feeLimits(ctx.config, chain.name) },
+      refused: new Map(),
+    };
     const parts: EvmParts = {
       ...worker,
       account,

@@ -151,6 +151,58 @@ describe('an unmined transaction', () => {
     expect(await blockedCount(sale, 'refused')).toBe(0);
   });
 
+  test('is sent again only after resendSeconds if nodes reject it, with one log line per reason', async () => {
+    let sent = 0;
+    let isRejecting = true;
+    const { worker, round, settle } = rejectingWorker(sale, { resendSeconds: 600 }, (method) => {
+      if (method !== 'eth_sendRawTransaction' || !isRejecting) return undefined;
+      return nodeError(`max fee per gas less than block base fee: maxFeePerGas: 7, baseFee: ${100 + ++sent}`);
+    });
+    const start = sale.app.logged().length;
+    const lines = () =>
+      sale.app
+        .logged()
+        .slice(start)
+        .split('\n')
+        .filter((line) => line.includes('no node accepted the transaction'));
+    const ids: string[] = [];
+    for (const buyer of [0, 1]) {
+      ids.push((await sale.participate(sale.buyer(buyer), 2n * UNIT)).id);
+      await round();
+    }
+    for (let i = 0; i < 4; i++) await round();
+    expect(sent).toBe(2);
+    expect(lines()).toEqual([expect.stringContaining('max fee per gas less than block base fee')]);
+    expect(lines()[0]).not.toContain('stack');
+    worker.timings.resendSeconds = -1;
+    await round();
+    expect(sent).toBe(4);
+    expect(lines()).toHaveLength(1);
+    isRejecting = false;
+    await settle();
+    await settle();
+    for (const id of ids) expect(await sale.statusOf(id)).toBe('completed');
+  });
+
+  test('keeps its alert between two sends if nodes miss the funds for it', async () => {
+    let sent = 0;
+    const { worker, round, settle } = rejectingWorker(sale, { resendSeconds: 600 }, (method) => {
+      if (method !== 'eth_sendRawTransaction' || worker.timings.resendSeconds < 0) return undefined;
+      sent++;
+      return nodeError('Insufficient funds for gas * price + value');
+    });
+    const { id } = await sale.participate(sale.buyer(0), 2n * UNIT);
+    for (let i = 0; i < 3; i++) {
+      await round();
+      expect(await blockedCount(sale, 'operator_out_of_gas')).toBeGreaterThan(0);
+    }
+    expect(sent).toBe(1);
+    worker.timings.resendSeconds = -1;
+    await settle();
+    await settle();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+
   test('counts once if it was replaced but the original is mined', async () => {
     let sent = 0;
     const { round, settle } = rejectingWorker(sale, { bumpSeconds: -1 }, (method) => {

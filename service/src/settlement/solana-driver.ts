@@ -49,7 +49,10 @@ export function createSolanaWorker(
     const reportCappedPrice = (message: string) =>
       worker.alerts.raise('fee_cap', message, CAPPED_PRICE_ALERT_SECONDS);
     const maxPrice = config.solanaMaxPrice;
-    const account = { db, log, clock, random, chain, key, signer, roles, maxPrice, reportCappedPrice };
+    const account = {
+      ...{ db, log, clock, random, chain, key, signer, roles, maxPrice, reportCappedPrice },
+      refused: new Map(),
+    };
     const watch = createWatchState();
     const isForeign = (id: string) => watch.foreignIds.has(id);
     const parts: SolanaParts = { ...worker, account, timings, isForeign, expiries: new Map() };

@@ -26,6 +26,7 @@ import {
   useSolanaSale,
   VAULT,
 } from '../../test/support/solana-sale.ts';
+import { NodeError } from '../chain/rpc/failures.ts';
 import { associatedAccount, keyOf, receiptAddress } from '../chain/solana/addresses.ts';
 import type { SolanaChain } from '../chain/solana/client.ts';
 import {
@@ -253,6 +254,28 @@ test.each([
   expect(await sale.app.ctx.metrics.render()).toMatch(
     new RegExp(`settlement_waiting\\{[^}]*reason="${reason}"[^}]*\\} [1-9]`),
   );
+  await complete();
+  expect(await sale.statusOf(id)).toBe('completed');
+});
+
+test('a transaction that nodes reject is sent again only after resendSeconds, with one log line', async () => {
+  const chain = sale.app.ctx.chains.solana('solana_devnet');
+  let sent = 0;
+  const requestAll: typeof chain.rpc.requestAll = async () => {
+    throw new NodeError(-32_005, `Node is behind by ${++sent} slots`, undefined);
+  };
+  const id = await sale.participate(await sale.buyer('rejected'), AMOUNT);
+  const start = sale.app.logged().length;
+  const rejecting = solanaWorker(sale, {
+    chain: { ...chain, rpc: { ...chain.rpc, requestAll } },
+    timings: { resendSeconds: 600, renewSeconds: 600 },
+  });
+  for (let i = 0; i < 4; i++) await rejecting.round();
+  expect(sent).toBe(1);
+  const lines = sale.app.logged().slice(start).split('\n');
+  const found = lines.filter((line) => line.includes('no node accepted the transaction'));
+  expect(found).toEqual([expect.stringContaining('Node is behind')]);
+  expect(found[0]).not.toContain('stack');
   await complete();
   expect(await sale.statusOf(id)).toBe('completed');
 });
