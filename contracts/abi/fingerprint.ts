@@ -1,1 +1,1 @@
-export const fingerprint = 'dc4ed9b37da3c92ba7723c2eeb125b22dac0d01513ae844e6f55fbcc7ba37185';
+export const fingerprint = 'eff6100f44763d5c307a0401e5033959abb46eb25f0c00ffbeffb2077d075c8b';

@@ -4,13 +4,15 @@ pragma solidity 0.8.37;
 import {Token} from "../../src/tokens/Token.sol";
 
 /// @dev Misbehaves for chosen users, even if their allowances and balances suffice: charges one percent of every
-/// transfer, or burns all gas.
+/// transfer, burns all gas, or refuses transfers. Or reports the remaining allowance after each transfer, as many tokens
+/// do.
 contract HostileToken is Token {
     mapping(address user => uint256) public treatment;
 
     constructor() Token(msg.sender, "Hostile", "HST", 6) {}
 
-    /// @dev 1 charges a fee, 2 burns all gas, 0 transfers normally.
+    /// @dev 1 charges a fee, 2 burns all gas, 3 emits `Approval` after a transfer, 4 refuses transfers, 0 transfers
+    /// normally.
     function treat(address user, uint256 kind) external {
         treatment[user] = kind;
     }
@@ -22,8 +24,10 @@ contract HostileToken is Token {
                 invalid()
             }
         }
+        if (kind == 4) revert("transfers are paused");
         uint256 fee = kind == 1 ? amount / 100 : 0;
         super.transferFrom(from, to, amount - fee);
+        if (kind == 3) emit Approval(from, msg.sender, allowance(from, msg.sender));
         return true;
     }
 }

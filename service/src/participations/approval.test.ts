@@ -7,11 +7,14 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { publishWallets } from '../../test/support/contract-wallets.ts';
-import { saleWorker, UNIT } from '../../test/support/sale.ts';
+import { saleOfferFile, saleWorker, UNIT } from '../../test/support/sale.ts';
 import { useSale } from '../../test/support/settlement.ts';
-import { evmWallet, proveWallets } from '../../test/support/wallets.ts';
+import { makeClient } from '../../test/support/tokens.ts';
+import { startBundler } from '../../test/support/user-operations.ts';
+import { evmWallet, person, proveWallets, userId } from '../../test/support/wallets.ts';
 import { readAllowance } from '../chain/evm/erc20.ts';
 import { NodeError } from '../chain/rpc/failures.ts';
+import { applyOffers } from '../offers/apply.ts';
 import { inspectApprovals } from './approval.ts';
 import { evmApprovalReader } from './evm-approval.ts';
 
@@ -143,6 +146,42 @@ describe('an approval by a contract wallet', () => {
     });
     await expectCommitted(address, 12n * UNIT, await send({ to: address, data }, account));
   });
+
+  test('is valid in a user operation that a bundler sends through the ERC-4337 entry point', async () => {
+    const wallet = evmWallet('user operation');
+    const address = wallet.address as Hex;
+    await send({ to: address, value: 10n ** 18n });
+    await mintUsdc(address, 9n * UNIT);
+    await published.delegate(wallet, published.simple7702);
+    const bundle = await startBundler(sale.chain);
+    const hash = await bundle(wallet, sale.usdc, approveData(sale.fund, 9n * UNIT));
+    await expectCommitted(address, 9n * UNIT, hash);
+  });
+});
+
+test('accepts an approval once, whichever of the users and partners that have proven its wallet asks', async () => {
+  const { address } = sale.buyer(4);
+  const hash = await sale.buyer(4).approve(6n * UNIT);
+  await makeClient(sale.app.ctx, { clientId: 'partner-two' });
+  await applyOffers(sale.app.ctx, [
+    { ...saleOfferFile(sale.chain.deployment), partners: ['partner-one', 'partner-two'] },
+  ]);
+  const second = await person(sale.app, { clientId: 'partner-two', userId: userId(8) });
+  await proveWallets(sale.app.ctx, [address], { clientId: 'partner-two', userId: userId(8) });
+  await expect.poll(async () => (await second.call('GET', `/v1/offers/${sale.offer.id}`)).status).toBe(200);
+  const replies = await Promise.all(
+    Array.from({ length: 10 }, (_, i) =>
+      (i % 2 === 0 ? second : sale.person).call(
+        'POST',
+        '/v1/participations',
+        sale.request({ address }, BigInt(1 + (i % 3)) * UNIT, hash),
+      ),
+    ),
+  );
+  const ids = new Set(replies.filter(({ status }) => status === 200).map(({ body }) => body.id));
+  expect(ids.size).toBe(1);
+  const refused = replies.filter(({ status }) => status !== 200);
+  expect(new Set(refused.map(({ body }) => body.code))).toEqual(new Set(['approval_already_used']));
 });
 
 describe('allowance and balance', () => {

@@ -5,11 +5,20 @@ import { type FundsReader, inspectFunds, type RequiredFunds, type Shortage } fro
 export type RequiredApproval = RequiredFunds & { approvalHash: string };
 
 /**
- * Why the transaction does not contain the required approval. The checks `token`, `owner`, `spender` and `amount` run
- * in this order, and each drops the approvals that do not match. The fault is the first check after which no approval
- * is left.
+ * Why the transaction does not contain the required approval. `not_an_approval` means that this service sent the
+ * transaction, or that it moved this token from the wallet to the fund: many tokens emit `Approval` in `transferFrom`,
+ * so such a transaction only reports what is left of an earlier approval. The checks `token`, `owner`, `spender` and
+ * `amount` run in this order, and each drops the approvals that do not match. The fault is the first check after which
+ * no approval is left.
  */
-export type ApprovalFault = 'reverted' | 'no_approval' | 'token' | 'owner' | 'spender' | 'amount';
+export type ApprovalFault =
+  | 'reverted'
+  | 'not_an_approval'
+  | 'no_approval'
+  | 'token'
+  | 'owner'
+  | 'spender'
+  | 'amount';
 
 /** The state of an approval transaction on the chain. */
 export type Finding =

@@ -12,6 +12,7 @@ import { newId } from '../http/ids.ts';
 import { FORMATS, toTimestamp } from '../http/wire.ts';
 import { assertReadable, contractOn, findOffer, findOption, openOfferLock } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
+import { isOwnTransaction } from './approval-store.ts';
 import { openFundingChain } from './funding-chain.ts';
 import { judgeApproval } from './judge-approval.ts';
 import { assertMinimumPurchase } from './minimum-purchase.ts';
@@ -83,6 +84,9 @@ export async function createParticipation(
   if (refusal !== null) throw recordRefused(ctx, caller, offer.id, refusal);
   assertSupply(findings, offer.funding_assets[0]?.fractional_digits ?? 0, amount, asset.fractional_digits);
   if (await isApprovalUsed(ctx, request, hash)) return findRecorded(ctx, request, hash);
+  // Nobody else knows the hash of a transaction before the service has stored it, so later checks need not repeat this.
+  if (await isOwnTransaction(ctx.db, hash))
+    throw new ApiError('approval_invalid', { reason: 'not_an_approval' });
 
   const required = {
     ...{ user: wallet, fund: contract.address, token: token.address },

@@ -5,6 +5,7 @@ import type { EvmChain } from '../chain/evm/client.ts';
 import { readApprovals } from '../chain/evm/erc20.ts';
 import type { Receipt } from '../chain/evm/receipts.ts';
 import { describeRevert, revertData } from '../chain/evm/revert.ts';
+import { readTransfers } from '../chain/evm/transfers.ts';
 import type { RpcReply } from '../chain/rpc/endpoint.ts';
 import { resultOf } from '../chain/rpc/reply.ts';
 import { ApiError } from '../errors.ts';
@@ -65,6 +66,8 @@ function judgeReceipt(
 /** Returns null if the receipt contains the required approval, or else what is wrong. */
 function findFault(receipt: Receipt, { token, user, fund, amount }: RequiredApproval): ApprovalFault | null {
   if (receipt.status !== '0x1') return 'reverted';
+  const [moved] = readTransfers(fund as Hex, receipt.logs, [{ user: user as Hex, token: token as Hex }]);
+  if (moved !== null) return 'not_an_approval';
   let candidates = readApprovals(receipt.logs);
   if (candidates.length === 0) return 'no_approval';
   type Candidate = (typeof candidates)[number];

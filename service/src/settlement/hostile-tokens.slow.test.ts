@@ -1,12 +1,15 @@
+import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
 import { hostileToken } from '@causeway/contracts/abi/test/hostile-token.ts';
 import { rebasingToken } from '@causeway/contracts/abi/test/rebasing-token.ts';
 import { trustingFund } from '@causeway/contracts/abi/test/trusting-fund.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
+import { MULTICALL_ADDRESS } from '@causeway/sandbox/simulators/chains/genesis.ts';
 import type { Hex } from 'viem';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { grantRoles } from '../../test/support/fund-v2.ts';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
-import { blockedCount, useSale } from '../../test/support/settlement.ts';
+import { blockedCount, firstAttempt, useSale } from '../../test/support/settlement.ts';
+import { encodeCommit } from '../chain/evm/sale-fund.ts';
 
 let token: Hex;
 const sale = useSale({
@@ -67,6 +70,46 @@ test('a token that charges a fee completes its row with a reason, and raises an 
   expect(await sale.reasonOf(charged)).toBe('transfer_differs: 99000000 instead of 100000000');
   expect(await sale.reasonOf(exact)).toBeNull();
   expect(await blockedCount(sale, 'transfer_differs')).toBeGreaterThan(0);
+});
+
+describe('a token that emits `Approval` in `transferFrom`', () => {
+  const NOT_AN_APPROVAL = { code: 'approval_invalid', errors: { reason: 'not_an_approval' } };
+  const reuse = async (amount: bigint, hash: Hex) =>
+    (await sale.person.call('POST', '/v1/participations', sale.request(sale.buyer(0), amount, hash))).body;
+  beforeAll(async () => {
+    await write('treat', [sale.buyer(0).address, 3n]);
+    await grantRoles(sale.chain, sale.fund, MULTICALL_ADDRESS);
+  });
+  afterEach(() => sale.resumeMining());
+
+  test('does not turn a commit into another approval, neither before nor after it is mined', async () => {
+    const hash = await sale.buyer(0).approve(1_000n * UNIT, { token });
+    const { body } = await sale.person.call(
+      'POST',
+      '/v1/participations',
+      sale.request(sale.buyer(0), 100n * UNIT, hash),
+    );
+    sale.pauseMining();
+    const { round, settle } = saleWorker(sale);
+    await round();
+    const commit = await firstAttempt(sale, String(body.id));
+    expect(await reuse(300n * UNIT, commit.hash)).toMatchObject(NOT_AN_APPROVAL);
+    await sale.mine(1);
+    await settle();
+    expect(await sale.statusOf(String(body.id))).toBe('completed');
+    expect(await reuse(300n * UNIT, commit.hash)).toMatchObject(NOT_AN_APPROVAL);
+  });
+
+  test('does not turn a commit that another operator sends through a multicall into an approval', async () => {
+    const row = { commitment: '0x', user: sale.buyer(0).address, optionId: sale.option, token } as const;
+    const callData = encodeCommit([{ ...row, amount: 50n * UNIT }], 'single', 1);
+    const hash = await sale.chain.owner.writeContract({
+      ...{ address: MULTICALL_ADDRESS, abi: multicall3.abi, functionName: 'aggregate3', gas: 1_000_000n },
+      args: [[{ target: sale.fund, allowFailure: false, callData }]],
+    } as never);
+    expect(await sale.chain.direct.getTransactionReceipt({ hash })).toMatchObject({ status: 'success' });
+    expect(await reuse(300n * UNIT, hash)).toMatchObject(NOT_AN_APPROVAL);
+  });
 });
 
 describe('a rebasing token', () => {

@@ -26,20 +26,31 @@ const SAFE = '@safe-global/safe-contracts/build/artifacts/contracts';
 const SAFE_4337 = '@safe-global/safe-4337/build/artifacts/contracts';
 /** Contracts that deploy other contracts. Each has the same address on every chain. */
 const SAFE_DEPLOYER = '0x914d7Fec6aaC8cd542e72Bca78B30650d45643d7';
-const DEPLOYER = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
+export const DEPLOYER = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
+/** The canonical ERC-4337 entry point, version 0.8. */
+export const ENTRY_POINT_8 = {
+  address: '0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108',
+  salt: '0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9',
+} as const;
 
 type Artifact = { abi: Abi; bytecode: Hex };
 
 /**
  * Loads the compiled contracts from the official packages. Throws if a contract would not get its known address,
- * because that contract is then not the one that wallets use. The packages are not in the lock file, because they take
- * up 60 MB with their dependencies.
+ * because that contract is then not the one that wallets use. The packages are installed only for this, because they
+ * take up 60 MB with their dependencies.
  */
-async function loadArtifacts() {
+export async function loadArtifacts() {
   const require = createRequire(join(await installPackages('wallet-contracts'), 'package.json'));
-  const load = (file: string, from: Hex, address: string, args: Hex = '0x'): Artifact => {
+  const load = (
+    file: string,
+    from: Hex,
+    address: string,
+    args: Hex = '0x',
+    salt: Hex = zeroHash,
+  ): Artifact => {
     const { abi, bytecode } = require(file) as Artifact;
-    const found = getCreate2Address({ from, salt: zeroHash, bytecode: concatHex([bytecode, args]) });
+    const found = getCreate2Address({ from, salt, bytecode: concatHex([bytecode, args]) });
     if (found !== address) throw new Error(`${file} is deployed at ${found}, not at ${address}`);
     return { abi, bytecode };
   };
@@ -70,6 +81,13 @@ async function loadArtifacts() {
       '@account-abstraction/contracts/artifacts/Simple7702Account.json',
       DEPLOYER,
       '0xe6Cae83BdE06E4c305530e199D7217f42808555B',
+    ),
+    entryPoint: load(
+      '@account-abstraction/contracts/artifacts/EntryPoint.json',
+      DEPLOYER,
+      ENTRY_POINT_8.address,
+      '0x',
+      ENTRY_POINT_8.salt,
     ),
   };
 }
