@@ -14,11 +14,12 @@ import type { OfferDetails, OfferList } from './schema.ts';
 import {
   listAllOffers,
   listPartnersOf,
+  lockOptionSupply,
+  offerById,
   offerWindowLock,
   optionsById,
   readOfferById,
   readOfferBySlug,
-  readOptionSupply,
 } from './store.ts';
 import type { EvmContract, OfferContract, OfferOption, StoredOffer } from './stored-offer.ts';
 
@@ -128,6 +129,34 @@ export function openOfferLock(offerId: string, clock: Clock): Step<void> {
 }
 
 /**
+ * Thrown if the terms of an offer have changed since a request read them. `offer` is the offer as it is stored now. The
+ * request runs again under these terms.
+ */
+export class TermsChanged extends Error {
+  readonly offer: Offer;
+
+  constructor(offer: Offer) {
+    super(`the terms of the offer ${offer.slug} have changed`);
+    this.name = 'TermsChanged';
+    this.offer = offer;
+  }
+}
+
+/**
+ * Throws `TermsChanged` unless the stored offer has the terms of the caller's copy: options, contracts and funding
+ * assets. Runs under the lock of `openOfferLock`.
+ */
+export function sameTerms(tx: Db, offer: Offer): Step<void> {
+  return mapStep(offerById(tx, offer.id), (stored) => {
+    if (stored !== null && termsOf(stored) !== termsOf(offer)) throw new TermsChanged(toOffer(stored));
+  });
+}
+
+function termsOf({ options, contracts, funding_assets }: StoredOffer): string {
+  return JSON.stringify([options, contracts, funding_assets]);
+}
+
+/**
  * Locks a published offer against changes until the transaction ends, and returns its options. Throws if the offer has
  * ended. Does not throw if the offer has not opened yet, because users may meet its requirements in advance.
  */
@@ -149,9 +178,12 @@ export function storedOptions(ids: readonly string[]): Step<OfferOption[]> {
   return optionsById(ids);
 }
 
-/** Returns the price and the supply cap of an option, even if its offer is no longer listed. */
-export function findOptionSupply(db: Db, optionId: string) {
-  return readOptionSupply(db, optionId);
+/**
+ * Locks an option against changes until the transaction ends, and returns its price and its supply cap, even if its
+ * offer is no longer listed.
+ */
+export function lockOptionTerms(tx: Db, optionId: string) {
+  return lockOptionSupply(tx, optionId);
 }
 
 /** Lists all published offers that have not ended, across all partners. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { fixedSql, sqlText } from '../db/fixed-sql.ts';
 import type { Db } from '../db/pool.ts';
 import { newStep, type Step } from '../db/together.ts';
@@ -53,12 +53,21 @@ export async function listAllowListSharers(db: Db, offerId: string): Promise<Sto
   );
 }
 
+/** Reads an offer as a step of the transaction `tx`. */
+export function offerById(tx: Db, id: string): Step<StoredOffer | null> {
+  return newStep(selectOffers(sql`o.id = ${id}`).compile(tx), ([offer]) => offer ?? null);
+}
+
+async function readOffers(db: Db, condition: RawBuilder<boolean>): Promise<StoredOffer[]> {
+  return (await selectOffers(condition).execute(db)).rows;
+}
+
 /**
- * Reads the offers and all their parts in one statement, so that the result contains all of a concurrent change or none
+ * Selects offers and all their parts in one statement, so that the result contains all of a concurrent change or none
  * of it.
  */
-async function readOffers(db: Db, condition: ReturnType<typeof sql<boolean>>): Promise<StoredOffer[]> {
-  const { rows } = await sql<StoredOffer>`
+function selectOffers(condition: RawBuilder<boolean>): RawBuilder<StoredOffer> {
+  return sql`
     select o.id, o.slug, o.type, o.name, o.tagline, o.about, o.category, o.starts_at,
       least(o.ends_at, o.closed_at) as ends_at, o.ends_at as planned_end, o.logo_url, o.banner_url, o.symbol, o.fee_bps, o.pending_hours,
       o.open_to_anyone,
@@ -70,8 +79,7 @@ async function readOffers(db: Db, condition: ReturnType<typeof sql<boolean>>): P
         from offer_options p where p.offer_id = o.id), '[]') as options,
       coalesce((select json_agg(${CONTRACT} order by c.position)
         from offer_contracts c where c.offer_id = o.id), '[]') as contracts
-    from offers o where ${condition} order by o.inserted_at desc, o.id desc`.execute(db);
-  return rows;
+    from offers o where ${condition} order by o.inserted_at desc, o.id desc`;
 }
 
 const ASSET = sql`json_build_object('id', a.id, 'code', a.code, 'name', a.name, 'fractional_digits', a.fractional_digits)`;
@@ -102,16 +110,16 @@ export function offerWindowLock(
   return newStep(query, ([window]) => window ?? null);
 }
 
-/** Returns the price and the supply cap of an option. */
-export async function readOptionSupply(
-  db: Db,
+/** Locks an option against changes until the transaction ends, and returns its price and its supply cap. */
+export async function lockOptionSupply(
+  tx: Db,
   optionId: string,
-): Promise<{ id: string; price_usd: string | null; total_token_supply: string | null }> {
-  const { rows } = await sql<{ id: string; price_usd: string | null; total_token_supply: string | null }>`
-    select id, price_usd::text, total_token_supply::text from offer_options where id = ${optionId}`.execute(
-    db,
+): Promise<{ price_usd: string | null; total_token_supply: string | null }> {
+  const { rows } = await sql<{ price_usd: string | null; total_token_supply: string | null }>`
+    select price_usd::text, total_token_supply::text from offer_options where id = ${optionId} for share`.execute(
+    tx,
   );
-  return rows[0] ?? { id: optionId, price_usd: null, total_token_supply: null };
+  return rows[0] ?? { price_usd: null, total_token_supply: null };
 }
 
 /**

@@ -10,7 +10,16 @@ import { ApiError, invalidField } from '../errors.ts';
 import type { UserCaller } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { FORMATS, toTimestamp } from '../http/wire.ts';
-import { assertReadable, contractOn, findOffer, findOption, openOfferLock } from '../offers/offer.ts';
+import type { Offer } from '../offers/catalogue.ts';
+import {
+  assertReadable,
+  contractOn,
+  findOffer,
+  findOption,
+  openOfferLock,
+  sameTerms,
+  TermsChanged,
+} from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { isOwnTransaction } from './approval-store.ts';
 import { openFundingChain } from './funding-chain.ts';
@@ -34,18 +43,36 @@ const MAX_SOLANA_AMOUNT = 2n ** 64n - 1n;
 /** The columns that come from the request itself. */
 type RequestColumns = Pick<NewRow, (typeof REQUEST_COLUMNS)[number]>;
 
-/**
- * Creates a participation after several checks in a fixed order. Reads the approval from the chain only after all other
- * checks. Then checks eligibility and supply again, in the transaction that inserts the row. If concurrent requests use
- * the same approval from the same wallet, only one insert succeeds.
- */
+/** Creates a participation. If the offer changes in the meantime, starts again under the new terms. */
 export async function createParticipation(
   ctx: Context,
   caller: UserCaller,
   input: NewParticipation,
 ): Promise<Participation> {
   const fields = parseFields(input);
-  const offer = await findOffer(ctx, caller, input.offer_id);
+  let offer = await findOffer(ctx, caller, input.offer_id);
+  for (;;)
+    try {
+      return await createUnder(ctx, caller, input, fields, offer);
+    } catch (error) {
+      if (!(error instanceof TermsChanged)) throw error;
+      offer = error.offer;
+    }
+}
+
+/**
+ * Creates a participation after several checks in a fixed order. Reads the approval from the chain only after all other
+ * checks. Then checks eligibility, supply and the terms again, in the transaction that inserts the row. Throws
+ * `TermsChanged` if `offer` is out of date. If concurrent requests use the same approval from the same wallet, only one
+ * insert succeeds.
+ */
+async function createUnder(
+  ctx: Context,
+  caller: UserCaller,
+  input: NewParticipation,
+  fields: ReturnType<typeof parseFields>,
+  offer: Offer,
+): Promise<Participation> {
   if (fields instanceof ApiError) {
     contractOn(offer, input.chain);
     throw fields;
@@ -94,7 +121,7 @@ export async function createParticipation(
   };
   const now = toTimestamp(ctx.clock.micros());
   const approval = await judgeApproval(ctx, chain.reader, contract, required);
-  return recordParticipation(ctx, caller, option, request, {
+  return recordParticipation(ctx, caller, offer, option, request, {
     ...request,
     id: newId(ctx.clock, ctx.random),
     ...approval,
@@ -186,14 +213,15 @@ async function findRecorded(
 async function recordParticipation(
   ctx: Context,
   caller: UserCaller,
+  offer: Offer,
   option: OfferOption,
   request: RequestColumns,
   row: NewRow,
 ): Promise<Participation> {
   return ctx.commitReply(async (tx) => {
-    const gate = { offer: { id: row.offer_id }, options: [option], wallet: row.wallet_address };
-    const offerLock = openOfferLock(row.offer_id, ctx.clock);
-    await lockEligible(ctx, tx, caller, 'participate', gate, { first: offerLock });
+    const gate = { offer, options: [option], wallet: row.wallet_address };
+    const first = openOfferLock(offer.id, ctx.clock);
+    await lockEligible(ctx, tx, caller, 'participate', gate, { first, last: [sameTerms(tx, offer)] });
     await assertCapacity(tx, option, row);
     if (await insertParticipation(ctx, tx, row)) return showParticipation(row);
     return findRecorded({ db: tx }, request, row.approval_hash);
@@ -206,7 +234,7 @@ async function recordParticipation(
  * the user are locked.
  */
 async function assertCapacity(tx: Db, option: OfferOption, row: NewRow): Promise<void> {
-  const remaining = await lockRemainingSupply(tx, option, row.asset_digits);
+  const remaining = await lockRemainingSupply(tx, option.id, row.asset_digits);
   if (remaining !== null && BigInt(row.amount) > remaining)
     throw new ApiError('sold_out', { remaining: String(remaining) });
   if (row.status === 'prepared' && (await countPrepared(tx, row.user_id)) >= MAX_PREPARED)

@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
-import { findOptionSupply } from '../offers/offer.ts';
 import { endParticipations } from './end.ts';
 import {
   type FrozenParticipation,
@@ -63,6 +62,6 @@ async function isSupplied(
   tx: Db,
   { offer_option_id, amount, asset_digits }: FrozenParticipation,
 ): Promise<boolean> {
-  const remaining = await lockRemainingSupply(tx, await findOptionSupply(tx, offer_option_id), asset_digits);
+  const remaining = await lockRemainingSupply(tx, offer_option_id, asset_digits);
   return remaining === null || BigInt(amount) <= remaining;
 }

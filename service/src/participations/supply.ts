@@ -1,4 +1,5 @@
 import type { Db } from '../db/pool.ts';
+import { lockOptionTerms } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { listReserved, lockOption } from './store.ts';
 
@@ -45,15 +46,12 @@ function readDecimal(text: string): Fraction {
 }
 
 /**
- * Locks the supply of an option until the transaction ends, and returns how much of it is left. Call this in
- * the transaction that moves a participation to `pending`.
+ * Locks the price, the cap and the supply of an option until the transaction ends, and returns how much of the supply
+ * is left. Call this in the transaction that moves a participation to `pending`.
  */
-export async function lockRemainingSupply(
-  tx: Db,
-  option: Capped & { id: string },
-  digits: number,
-): Promise<bigint | null> {
+export async function lockRemainingSupply(tx: Db, optionId: string, digits: number): Promise<bigint | null> {
+  const option = await lockOptionTerms(tx, optionId);
   if (!option.total_token_supply || !option.price_usd) return null;
-  await lockOption(tx, option.id);
-  return remainingSupply(option, await listReserved(tx, option.id), digits);
+  await lockOption(tx, optionId);
+  return remainingSupply(option, await listReserved(tx, optionId), digits);
 }

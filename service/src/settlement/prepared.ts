@@ -1,5 +1,4 @@
 import type { Context } from '../context.ts';
-import { findOptionSupply } from '../offers/offer.ts';
 import { type ApprovalReader, type Finding, inspectApprovals } from '../participations/approval.ts';
 import { changeStatus } from '../participations/status.ts';
 import { lockRemainingSupply } from '../participations/supply.ts';
@@ -116,7 +115,7 @@ async function reserve(
 ): Promise<boolean> {
   const { ctx } = worker;
   const isReserved = await ctx.db.transaction().execute(async (tx) => {
-    const remaining = await lockRemainingSupply(tx, await findOptionSupply(tx, row.optionId), row.decimals);
+    const remaining = await lockRemainingSupply(tx, row.optionId, row.decimals);
     if (remaining !== null && row.amount > remaining) return null;
     if (source !== null) await setSource(tx, row.id, source);
     return (await changeStatus(ctx, tx, { ids: [row.id], from: ['prepared'], to: 'pending' })) === 1;
