@@ -12,6 +12,7 @@ export type BlockedReason =
   | 'foreign_nonce'
   | 'unreconciled'
   | 'transfer_differs'
+  | 'transfers_refused'
   | 'refund_allowance'
   | 'vault_balance'
   | 'vault_frozen'

@@ -38,6 +38,7 @@ const REASONS: readonly BlockedReason[] = [
   'foreign_nonce',
   'unreconciled',
   'transfer_differs',
+  'transfers_refused',
   'refund_allowance',
   'vault_balance',
   'vault_frozen',

@@ -7,7 +7,7 @@ import { submitRows } from './commit.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
 import { type EvmParts, type EvmRow, toEvmRows } from './evm-parts.ts';
 import { postpone } from './postpone.ts';
-import { failRefused } from './refused-transfer.ts';
+import { failRefused, findRefusal } from './refused-transfer.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
@@ -23,12 +23,43 @@ const REVERTING_ROW_DELAY_SECONDS = 60;
  * Commits as many of the rows as one transaction can. Returns how many rows it sent. If it could send none, returns
  * `rows.length`, because the rows still count as handled.
  */
-export async function sendCommit(worker: EvmParts, rows: readonly SettlementRow[]): Promise<number> {
+export async function sendCommit(worker: EvmParts, listed: readonly SettlementRow[]): Promise<number> {
   const { ctx, account, lease } = worker;
-  const plan = await planCommit(worker, toEvmRows(rows));
-  if (plan === null) return rows.length;
+  const rows = await keepTransferable(worker, toEvmRows(listed));
+  const plan = await planCommit(worker, rows);
+  if (plan === null) return listed.length;
   await sendCall(account, lease(), plan.call, (tx, id) => submitRows(ctx, tx, id, plan.rows));
   return plan.rows.length;
+}
+
+/**
+ * Returns the rows of the tokens that transfer the amount of at least one row. If a token refuses every row, it probably
+ * refuses all transfers for a while, for example because it is paused. Its rows are then postponed, because a commit
+ * would fail all of them for ever.
+ */
+async function keepTransferable(worker: EvmParts, rows: EvmRow[]): Promise<EvmRow[]> {
+  const refused = new Set<Hex>();
+  for (const token of new Set(rows.map((row) => row.token))) {
+    const own = rows.filter((row) => row.token === token);
+    const refusal = await findCommonRefusal(worker, own);
+    if (refusal === null) continue;
+    refused.add(token);
+    await postpone(worker, own, REVERTING_ROW_DELAY_SECONDS, {
+      reason: 'transfers_refused',
+      message: `the token ${token} refuses every transfer: ${refusal}`,
+    });
+  }
+  return rows.filter(({ token }) => !refused.has(token));
+}
+
+/** Returns why the token refuses the last row, or null if it transfers the amount of one of the rows. */
+async function findCommonRefusal({ account }: EvmParts, rows: readonly EvmRow[]): Promise<string | null> {
+  let refusal: string | null = null;
+  for (const row of rows) {
+    refusal = await findRefusal(account.chain, row, BATCH_BASE_GAS + GAS_PER_ROW);
+    if (refusal === null) return null;
+  }
+  return refusal;
 }
 
 type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
@@ -38,8 +69,8 @@ type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
  * fails, for example because the batch exceeds its gas limit, tries the first half of the rows, and so on down to a
  * single row.
  *
- * If even the commit of a single row fails, returns null. The row then becomes `failed` if its token refuses the
- * transfer, and is postponed otherwise. One failing row rarely causes a split, because it normally does not revert its
+ * If even the commit of a single row fails, returns null. The row then becomes `failed` if its token refuses its
+ * transfer but not those of other rows, and is postponed otherwise. One failing row rarely causes a split, because it normally does not revert its
  * batch.
  */
 async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan | null> {

@@ -59,6 +59,24 @@ test('a token that burns all gas for one user fails that row alone, in a fund wi
   const statuses = await Promise.all(ids.map((id) => sale.statusOf(id)));
   expect(statuses).toEqual(['completed', 'failed', 'completed']);
   expect(await sale.reasonOf(ids[1] ?? '')).toBe('transfer_refused');
+  await write('treat', [sale.buyer(1).address, 0n]);
+});
+
+test('a token that refuses every transfer for a while fails no row, and delays no row of another token', async () => {
+  const buyers = [0, 1, 2];
+  const ids = [];
+  for (const index of buyers) ids.push(await participate(index, 5n * UNIT));
+  const hash = await sale.buyer(3).approve(5n * UNIT, { token: sale.usdt });
+  const request = { ...sale.request(sale.buyer(3), 5n * UNIT, hash), asset_id: 'tether' };
+  const { body } = await sale.person.call('POST', '/v1/participations', request);
+  for (const index of buyers) await write('treat', [sale.buyer(index).address, 4n]);
+  await saleWorker(sale).settle();
+  expect(new Set(await Promise.all(ids.map((id) => sale.statusOf(id))))).toEqual(new Set(['pending']));
+  expect(await sale.statusOf(String(body.id))).toBe('completed');
+  expect(await blockedCount(sale, 'transfers_refused')).toBeGreaterThan(0);
+  for (const index of buyers) await write('treat', [sale.buyer(index).address, 0n]);
+  await saleWorker(sale).settle();
+  expect(new Set(await Promise.all(ids.map((id) => sale.statusOf(id))))).toEqual(new Set(['completed']));
 });
 
 test('a token that charges a fee completes its row with a reason, and raises an alert', async () => {

@@ -1,7 +1,7 @@
-import { numberToHex } from 'viem/utils';
+import { hexToBigInt, isHex, numberToHex } from 'viem/utils';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { encodeTransferFrom } from '../chain/evm/erc20.ts';
-import { revertData } from '../chain/evm/revert.ts';
+import { describeRevert, revertData } from '../chain/evm/revert.ts';
 import { changeStatus } from '../participations/status.ts';
 import { mayEnd } from './agreement.ts';
 import type { EvmParts, EvmRow } from './evm-parts.ts';
@@ -26,17 +26,22 @@ export async function failRefused(worker: EvmParts, row: EvmRow, gas: bigint): P
   return (await ctx.db.transaction().execute((tx) => changeStatus(ctx, tx, change))) === 1;
 }
 
-async function judgeTransfer({ rpc }: EvmChain, row: EvmRow, gas: bigint): Promise<string> {
+async function judgeTransfer(chain: EvmChain, row: EvmRow, gas: bigint): Promise<string> {
+  return (await findRefusal(chain, row, gas)) === null ? 'accepted' : REASON;
+}
+
+/** Returns why the token refuses to transfer the row's amount to the fund, or null if it transfers the amount. */
+export async function findRefusal({ rpc }: EvmChain, row: EvmRow, gas: bigint): Promise<string | null> {
   const { fund, token, user, amount } = row;
   const data = encodeTransferFrom(user, fund, amount);
   try {
-    await rpc.request({
-      method: 'eth_call',
-      params: [{ from: fund, to: token, data, gas: numberToHex(gas) }, 'latest'],
-    });
-    return 'accepted';
+    const call = { from: fund, to: token, data, gas: numberToHex(gas) };
+    const result = await rpc.request({ method: 'eth_call', params: [call, 'latest'] });
+    // Some tokens return nothing.
+    return isHex(result) && result !== '0x' && hexToBigInt(result) === 0n ? 'it returned false' : null;
   } catch (error) {
-    if (revertData(error) === undefined) throw error;
-    return REASON;
+    const revert = revertData(error);
+    if (revert === undefined) throw error;
+    return describeRevert(revert);
   }
 }
