@@ -203,6 +203,11 @@ const DASHBOARDS = {
       'short',
       ['max by (offer, chain) (causeway_offer_contract_unreadable)', '{{offer}} {{chain}}'],
     ],
+    [
+      "Contracts whose fee is not the offer's",
+      'short',
+      ['max by (offer, chain) (causeway_offer_contract_fee_mismatch)', '{{offer}} {{chain}}'],
+    ],
   ],
   'providers-and-webhooks': [
     [

@@ -31,6 +31,8 @@ export type ErrorDetails = {
   /** The current version of the document. */
   acknowledgement_outdated: { version: string; sha256: string };
   order_outstanding: { expires_at: string };
+  /** The offer's fee and the contract's, in basis points. */
+  fee_changed: { expected_bps: number; actual_bps: number };
   market_closed: MarketRefused;
   market_paused: MarketRefused;
   asset_paused: MarketRefused;

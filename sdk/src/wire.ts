@@ -826,6 +826,7 @@ export type ErrorCode =
   | 'kyc_in_review'
   | 'kyc_final_rejection'
   | 'order_outstanding'
+  | 'fee_changed'
   | 'market_closed'
   | 'market_paused'
   | 'asset_paused'

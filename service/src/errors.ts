@@ -35,6 +35,7 @@ export const ERRORS = {
   kyc_in_review: [409, 'The identity provider is still reviewing this user.'],
   kyc_final_rejection: [409, 'The identity provider has permanently rejected this user.'],
   order_outstanding: [409, 'This wallet already has an open order for this asset.'],
+  fee_changed: [409, "The contract's fee is higher than the offer's."],
   market_closed: [409, 'The market is closed.'],
   market_paused: [409, 'The market is paused.'],
   asset_paused: [409, 'Trading in this asset is paused.'],

@@ -198,7 +198,7 @@ test('an operator without its roles is reported; without an operator the roles a
 test('a fee that differs from the contract is reported', async () => {
   expect(await check(tokenized({}, { fee_bps: 51 }))).toEqual([
     expect.stringContaining(
-      "contracts.ethereum_sepolia.fee_bps: the contract's fee does not match fee_bps = 51",
+      "contracts.ethereum_sepolia.fee_bps: the contract's fee is 50 basis points, but fee_bps is 51",
     ),
   ]);
   expect(await check({ ...swap(), fee_bps: 50 })).toEqual([]);

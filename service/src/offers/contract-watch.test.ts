@@ -5,21 +5,22 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { makeOffer } from '../../test/support/offers.ts';
 import { appleFile, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
-import { createUnreadableGauge, type UnreadableGauge, watchContracts } from './contract-watch.ts';
+import { type ContractGauges, createContractGauges, watchContracts } from './contract-watch.ts';
 import { setContractProblem } from './store.ts';
 import type { ContractProblem } from './stored-offer.ts';
 
 let world: TokenizedWorld;
-let gauge: UnreadableGauge;
+let gauges: ContractGauges;
 beforeAll(async () => {
   world = await startTokenizedWorld();
-  gauge = createUnreadableGauge(world.app.ctx);
+  gauges = createContractGauges(world.app.ctx);
 });
 afterAll(() => world.close());
 afterEach(() => world.node.fault.set('none'));
 
-const unreadable = async () =>
+const alerts = async (gauge: ContractGauges['unreadable']) =>
   (await gauge.get()).values.map(({ labels, value }) => [labels.offer, labels.chain, value]);
+const unreadable = () => alerts(gauges.unreadable);
 const order = () =>
   world.user.call('POST', '/v1/tokenized/swap/transaction', {
     ...{ amount: '1005000000', chain: 'ethereum_sepolia', symbol: 'AAPLon' },
@@ -49,7 +50,7 @@ async function untilContract(holds: (contract: { address: string; unreadable: un
 }
 
 test('a readable contract is no alert', async () => {
-  await watchContracts(world.app.ctx, gauge);
+  await watchContracts(world.app.ctx, gauges);
   expect(await unreadable()).toEqual([]);
   expect(await tradable()).toBe(true);
 });
@@ -57,8 +58,8 @@ test('a readable contract is no alert', async () => {
 test('an offer whose contract cannot be read is disabled with an alert, and enabled once it can be read', async () => {
   const { app, deployment } = world;
   await moveOffer(`0x${'12'.repeat(20)}`);
-  await watchContracts(app.ctx, gauge);
-  await watchContracts(app.ctx, gauge);
+  await watchContracts(app.ctx, gauges);
+  await watchContracts(app.ctx, gauges);
   await untilContract((contract) => contract.unreadable !== null);
   expect(await unreadable()).toEqual([['apple', 'ethereum_sepolia', 1]]);
   expect(app.logged().match(/offer contract disabled: it cannot be read/g)).toHaveLength(1);
@@ -66,7 +67,7 @@ test('an offer whose contract cannot be read is disabled with an alert, and enab
   expect(await tradable()).toBe(false);
 
   await moveOffer(deployment.swap);
-  await watchContracts(app.ctx, gauge);
+  await watchContracts(app.ctx, gauges);
   expect(await unreadable()).toEqual([]);
   expect((await order()).status).toBe(200);
 });
@@ -79,7 +80,7 @@ test('another kind of problem with the same reason is recorded', async () => {
   expect(await record('contract_not_found')).toBe(true);
   expect(await record('contract_reverted')).toBe(true);
   expect(await record('contract_reverted')).toBe(false);
-  await watchContracts(app.ctx, gauge);
+  await watchContracts(app.ctx, gauges);
 });
 
 test('a contract that names another signer is disabled until it names ours again', async () => {
@@ -88,16 +89,29 @@ test('a contract that names another signer is disabled until it names ours again
   const rotate = (key: 'supplier' | 'operator') =>
     call(deriveSandboxKey('owner'), deployment.swap, tokenizedSwap, 'setOperator', [roles[key].address]);
   await rotate('supplier');
-  await watchContracts(app.ctx, gauge);
+  await watchContracts(app.ctx, gauges);
   expect(await unreadable()).toHaveLength(1);
   await rotate('operator');
-  await watchContracts(app.ctx, gauge);
+  await watchContracts(app.ctx, gauges);
   expect(await unreadable()).toEqual([]);
   expect(app.logged()).toContain('offer contract can be read again');
 });
 
+test("a contract whose fee is not the offer's raises an alert until both are equal, and stays enabled", async () => {
+  const { app, deployment, call } = world;
+  const setFee = (bps: bigint) =>
+    call(deriveSandboxKey('owner'), deployment.swap, tokenizedSwap, 'setFee', [bps, roles.owner.address]);
+  await setFee(1_000n);
+  await watchContracts(app.ctx, gauges);
+  expect(await alerts(gauges.feeMismatch)).toEqual([['apple', 'ethereum_sepolia', 1]]);
+  expect(await alerts(gauges.unreadable)).toEqual([]);
+  await setFee(BigInt(world.offer.fee_bps ?? 0));
+  await watchContracts(app.ctx, gauges);
+  expect(await alerts(gauges.feeMismatch)).toEqual([]);
+});
+
 test('an unreachable node changes nothing', async () => {
   world.node.fault.set('down');
-  await watchContracts(world.app.ctx, gauge);
+  await watchContracts(world.app.ctx, gauges);
   expect(await unreadable()).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { Gauge } from 'prom-client';
+import type { Hex } from 'viem';
 import { findApiError } from '../chain/rpc/failures.ts';
 import type { Context } from '../context.ts';
 import type { ApiError } from '../errors.ts';
@@ -7,20 +8,29 @@ import { assertOperator, readDomain } from '../tokenized/swap-domain.ts';
 import { listServedOffers } from './offer.ts';
 import { setContractProblem } from './store.ts';
 import type { ContractProblem, EvmContract, OfferContract, StoredOffer } from './stored-offer.ts';
+import { readFeeBps } from './tokenized-checks.ts';
 import { describeFailure, readViews, requiredViews } from './views.ts';
 
 const WATCH_INTERVAL_MS = 30_000;
 
-/** A gauge that is 1 for every unreadable contract of a published offer that has not ended. */
-export type UnreadableGauge = Gauge<'offer' | 'chain'>;
+/** Gauges that are 1 for every affected contract of a published offer that has not ended. */
+export type ContractGauges = Record<'unreadable' | 'feeMismatch', Gauge<'offer' | 'chain'>>;
 
-export function createUnreadableGauge({ metrics }: Pick<Context, 'metrics'>): UnreadableGauge {
-  return new Gauge({
-    name: 'causeway_offer_contract_unreadable',
-    help: 'Offer contracts that cannot be read. Nobody can invest through them until they can be read again.',
-    labelNames: ['offer', 'chain'],
-    registers: [metrics.registry],
-  });
+export function createContractGauges({ metrics }: Pick<Context, 'metrics'>): ContractGauges {
+  const labelNames = ['offer', 'chain'] as const;
+  const registers = [metrics.registry];
+  return {
+    unreadable: new Gauge({
+      name: 'causeway_offer_contract_unreadable',
+      help: 'Offer contracts that cannot be read. Nobody can invest through them until they can be read again.',
+      ...{ labelNames, registers },
+    }),
+    feeMismatch: new Gauge({
+      name: 'causeway_offer_contract_fee_mismatch',
+      help: "Tokenized swap contracts whose fee is not the offer's. Orders are refused while the fee is higher.",
+      ...{ labelNames, registers },
+    }),
+  };
 }
 
 /**
@@ -28,7 +38,7 @@ export function createUnreadableGauge({ metrics }: Pick<Context, 'metrics'>): Un
  * read again. While a chain's RPC endpoint is unreachable, the chain's contracts stay as they are: requests that need
  * the endpoint report the outage themselves. Any number of service nodes may run this at the same time.
  */
-export async function watchContracts(ctx: Context, gauge: UnreadableGauge): Promise<void> {
+export async function watchContracts(ctx: Context, gauges: ContractGauges): Promise<void> {
   const served = await listServedOffers(ctx);
   const found = await Promise.all(
     served.flatMap((offer) =>
@@ -36,12 +46,17 @@ export async function watchContracts(ctx: Context, gauge: UnreadableGauge): Prom
         offer,
         contract,
         problem: await watch(ctx, offer, contract),
+        hasOtherFee: await hasOtherFee(ctx, offer, contract),
       })),
     ),
   );
-  gauge.reset();
-  for (const { offer, contract, problem } of found)
-    if (problem !== null) gauge.set({ offer: offer.slug, chain: contract.chain }, 1);
+  gauges.unreadable.reset();
+  gauges.feeMismatch.reset();
+  for (const { offer, contract, problem, hasOtherFee } of found) {
+    const labels = { offer: offer.slug, chain: contract.chain };
+    if (problem !== null) gauges.unreadable.set(labels, 1);
+    if (hasOtherFee) gauges.feeMismatch.set(labels, 1);
+  }
 }
 
 async function watch(
@@ -84,6 +99,21 @@ async function findProblem(
   }
 }
 
+/** Returns whether the contract's fee differs from the offer's. Returns false if the contract cannot be read. */
+async function hasOtherFee(
+  ctx: Context,
+  { type, fee_bps }: StoredOffer,
+  { chain, address }: OfferContract,
+): Promise<boolean> {
+  if (type !== 'tokenized::swap') return false;
+  try {
+    return (await readFeeBps(ctx.chains.evm(chain), address as Hex)) !== (fee_bps ?? 0);
+  } catch (thrown) {
+    if (findApiError(thrown) === undefined) throw thrown;
+    return false;
+  }
+}
+
 function toProblem(error: ApiError, signature: string | null): ContractProblem | 'unreachable' {
   const { code } = error;
   if (code !== 'contract_not_found' && code !== 'contract_reverted') return 'unreachable';
@@ -92,8 +122,8 @@ function toProblem(error: ApiError, signature: string | null): ContractProblem |
 }
 
 export function startContractWatch(ctx: Context): () => Promise<void> {
-  const gauge = createUnreadableGauge(ctx);
-  const run = () => watchContracts(ctx, gauge);
+  const gauges = createContractGauges(ctx);
+  const run = () => watchContracts(ctx, gauges);
   const first = run().catch((err: unknown) => ctx.log.warn({ err }, 'contract watch failed'));
   const stop = startInterval(ctx, WATCH_INTERVAL_MS, 'contract watch failed', run);
   return async () => {

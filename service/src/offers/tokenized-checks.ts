@@ -1,21 +1,25 @@
-import { contractCall } from '../chain/evm/contract-call.ts';
-import { readDomainName, readOperator } from '../chain/evm/tokenized-swap.ts';
+import type { Hex } from 'viem';
+import type { EvmChain } from '../chain/evm/client.ts';
+import { readBuyFee, readDomainName, readOperator } from '../chain/evm/tokenized-swap.ts';
+import { feeBpsOf } from '../tokenized/fee.ts';
 import type { Check, CheckTarget } from './check-target.ts';
-import { tokenizedAbi } from './views.ts';
 
-/** The amount for which the check reads the fee, in the funding token's smallest unit. */
+/** The amount for which the contract's fee is read, in the funding token's smallest unit. */
 const SAMPLE = 10n ** 12n;
+
+/** Reads the fee of a tokenized swap contract, in basis points. */
+export async function readFeeBps(chain: EvmChain, swap: Hex): Promise<number> {
+  const { net } = await readBuyFee(chain, swap, SAMPLE);
+  return feeBpsOf(SAMPLE, net);
+}
 
 /** Returns the checks for a tokenized swap: its fee, EIP-712 domain and signer. */
 export function tokenizedChecks({ addressOf, file, contract, chain }: CheckTarget): Check[] {
   const { address, domain_name } = contract;
   const feeCheck = async () => {
-    const [fee] = await chain.reader.read(contractCall(address, tokenizedAbi, 'fee', [0, SAMPLE]));
-    const bps = BigInt(file.fee_bps ?? 0);
-    const expected = SAMPLE - (SAMPLE * 10_000n) / (10_000n + bps);
-    return fee === expected
-      ? null
-      : `the contract's fee does not match fee_bps = ${bps}: it takes ${fee} of ${SAMPLE}, not ${expected}`;
+    const bps = await readFeeBps(chain, address);
+    const expected = file.fee_bps ?? 0;
+    return bps === expected ? null : `the contract's fee is ${bps} basis points, but fee_bps is ${expected}`;
   };
   const domainCheck = async () =>
     domain_name === null && (await readDomainName(chain, address)) === null

@@ -28,7 +28,7 @@ export const fundAbi = parseAbi([
   'function totals(address user, bytes32 option, address token) view returns (uint256, uint256, uint256, uint256)',
 ]);
 
-export const tokenizedAbi = parseAbi([
+const tokenizedAbi = parseAbi([
   'function fee(uint8 side, uint256 amount) view returns (uint256 fee, uint256 net)',
   'function totals(address user, address input, address output) view returns (uint256, uint256, uint256, uint256)',
   'function domainSeparator() view returns (bytes32)',

@@ -5,7 +5,7 @@ import { readAllowance, readBalance, readDecimals } from '../chain/evm/erc20.ts'
 import { readBuyFee, readSwapCount } from '../chain/evm/tokenized-swap.ts';
 import type { Context } from '../context.ts';
 import { ApiError, invalidField } from '../errors.ts';
-import { grossUp, splitGross } from './fee.ts';
+import { feeBpsOf, grossUp, splitGross } from './fee.ts';
 import type { Intent } from './intent.ts';
 import { orRefuse, toApiError } from './refusal.ts';
 import { isRunning, isTradable } from './trading-status.ts';
@@ -25,14 +25,24 @@ export type Terms = Cost & {
   fromBlock: bigint;
 };
 
-/** Reads the current cost of an order from the contract. */
-export async function readCost({ chain, contract, token, asset, wallet, gross }: Intent): Promise<Cost> {
-  const [decimals, split, nonce] = await Promise.all([
+/** Reads the order's fee from the contract. Throws `fee_changed` if it exceeds the fee that the offer shows. */
+export async function readFee({ chain, contract, gross, offer }: Intent): Promise<Pick<Cost, 'fee' | 'net'>> {
+  const { fee, net } = await readBuyFee(chain, contract.address, gross);
+  const expectedBps = offer.fee_bps ?? 0;
+  if (net < splitGross(gross, expectedBps).net)
+    throw new ApiError('fee_changed', { expected_bps: expectedBps, actual_bps: feeBpsOf(gross, net) });
+  return { fee, net };
+}
+
+/** Reads the current cost of an order from the contract. Throws `fee_changed` like `readFee`. */
+export async function readCost(intent: Intent): Promise<Cost> {
+  const { chain, contract, token, asset, wallet } = intent;
+  const [decimals, { fee, net }, nonce] = await Promise.all([
     readDecimals(chain, token),
-    readBuyFee(chain, contract.address, gross),
+    readFee(intent),
     readSwapCount(chain, contract.address, wallet, token, asset),
   ]);
-  return { fee: split.fee, net: split.net, decimals, nonce };
+  return { fee, net, decimals, nonce };
 }
 
 /** Throws unless the venue and the contract accept this order now. */
@@ -56,10 +66,10 @@ export async function assertTradable(ctx: Context, intent: Intent): Promise<void
 }
 
 /** Returns the order's terms. Throws `insufficient_balance` or `insufficient_allowance` if the wallet cannot pay. */
-export async function assertAffordable(ctx: Context, intent: Intent): Promise<Terms> {
-  const { chain, contract, token, wallet, gross, offer } = intent;
+export async function assertAffordable(intent: Intent): Promise<Terms> {
+  const { chain, contract, token, wallet, gross } = intent;
   const fresh = uncached(chain);
-  const [{ fee, net, decimals, nonce }, balance, allowance, fromBlock] = await Promise.all([
+  const [cost, balance, allowance, fromBlock] = await Promise.all([
     readCost(intent),
     readBalance(fresh, token, wallet),
     readAllowance(fresh, token, wallet, contract.address),
@@ -72,10 +82,5 @@ export async function assertAffordable(ctx: Context, intent: Intent): Promise<Te
     throw new ApiError('insufficient_allowance', {
       ...{ required, allowance: allowance.toString(), spender: contract.address, token },
     });
-  if (fee !== splitGross(gross, offer.fee_bps ?? 0).fee)
-    ctx.log.error(
-      { offer: offer.slug, contract: contract.address },
-      "contract fee differs from the offer's fee",
-    );
-  return { fee, net, decimals, nonce, fromBlock };
+  return { ...cost, fromBlock };
 }

@@ -96,6 +96,7 @@ export const tokenizedRoutes = [
         'wallet_not_proven',
         'wallet_sanctioned',
         'order_outstanding',
+        'fee_changed',
         'insufficient_balance',
       ],
       ...['insufficient_allowance', 'allow_list_external', 'contract_not_found', 'contract_reverted'],

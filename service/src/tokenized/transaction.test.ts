@@ -147,6 +147,27 @@ describe('checks before the attestation', () => {
     expect(attested()).toBe(before);
   });
 
+  test("refuse a contract's fee above the offer's, before the venue is asked, and accept a lower one", async () => {
+    const { deployment, offer, venue, app } = world;
+    const setFee = (bps: number) =>
+      world.call(ownerKey, deployment.swap, tokenizedSwap, 'setFee', [BigInt(bps), roles.owner.address]);
+    const before = attested();
+    await setFee(1_000);
+    const changed = { expected_bps: 50, actual_bps: 1_000 };
+    expect(await order()).toMatchObject({ status: 409, body: { code: 'fee_changed', errors: changed } });
+    await setFee(51);
+    expect((await order({ amount: '1000000' })).body.errors).toEqual({ expected_bps: 50, actual_bps: 51 });
+    venue.state.session = 'closed';
+    app.ctx.venue.clear();
+    expect((await order()).body.code).toBe('fee_changed');
+    venue.state.session = 'regular';
+    app.ctx.venue.clear();
+    expect(attested()).toBe(before);
+    await setFee(0);
+    expect((await order()).body).toMatchObject({ fee: '0', notional_value: '1005000000' });
+    await setFee(offer.fee_bps ?? 0);
+  });
+
   test.each([
     [{ amount: '0' }, 422, 'validation_failed'],
     [{ amount: '-5' }, 422, 'validation_failed'],

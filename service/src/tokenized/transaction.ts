@@ -12,7 +12,14 @@ import { proofsLock } from '../wallets/proof.ts';
 import { issueCalldata } from './calldata.ts';
 import { assertMayTrade } from './eligibility.ts';
 import { type Intent, readIntent } from './intent.ts';
-import { assertAffordable, assertTradable, type Cost, readCost, type Terms } from './order-checks.ts';
+import {
+  assertAffordable,
+  assertTradable,
+  type Cost,
+  readCost,
+  readFee,
+  type Terms,
+} from './order-checks.ts';
 import { type Attestation, VenueAccountError, VenueRefusal } from './provider.ts';
 import { orRefuse } from './refusal.ts';
 import { CLAIM_TTL_MS } from './retention.ts';
@@ -79,12 +86,14 @@ export async function encodeTransaction(
  */
 async function checkTerms(ctx: Context, intent: Intent, signer: Signer): Promise<Terms> {
   const { chain, contract } = intent;
-  const [tradable, cost, ...signing] = await Promise.allSettled([
+  const [fee, tradable, cost, ...signing] = await Promise.allSettled([
+    readFee(intent),
     assertTradable(ctx, intent),
-    assertAffordable(ctx, intent),
+    assertAffordable(intent),
     readDomain(chain, contract),
     assertOperator(chain, contract, signer),
   ]);
+  if (fee.status === 'rejected') throw fee.reason;
   if (tradable.status === 'rejected') throw tradable.reason;
   if (cost.status === 'rejected') throw cost.reason;
   for (const check of signing) if (check.status === 'rejected') throw check.reason;

@@ -79,6 +79,7 @@ const MESSAGES = {
     'This decision is final. Contact support if you disagree.',
   ],
   order_outstanding: ['You have an open order', 'Wait until it expires, then try again.'],
+  fee_changed: ['The fee has changed', 'Nothing was sent. Try again later or contact support.'],
   market_closed: ['The market is closed', 'Try again when it opens.'],
   market_paused: ['The market is paused', 'Try again later.'],
   asset_paused: ['Trading in this asset is paused', 'Try again later.'],
