@@ -18,6 +18,7 @@ import {
   assertTradable,
   quoteExpired,
 } from './tokenized-checks.ts';
+import { assertFee, assertFeeLimit, readMaxFeeBps } from './tokenized-fee.ts';
 import { assertLimitsSlippage, readMinimum } from './tokenized-minimum.ts';
 import { type Call, sendTransaction, simulate } from './transaction.ts';
 import { assertTrusted, assertTrustedAsset } from './trusted.ts';
@@ -59,6 +60,11 @@ export type TokenizedInput = {
    */
   quoted?: string | bigint | undefined;
   /**
+   * The maximum fee in basis points. If the order takes more, the flow throws `fee_changed` and does not send it.
+   * Default: the fee of `offer`, which the flow requests if `offer` has no `summary`.
+   */
+  maxFeeBps?: number | undefined;
+  /**
    * Identifies one confirmation by the user. To retry, for example after a crash or a rejected signature, pass the same
    * id: you get the same order until it expires. With a new id, the flow fails with `order_outstanding` until the first
    * order expires or is executed. If the service rejected the order, retry with a new id.
@@ -98,6 +104,7 @@ export async function buyTokenized(
     assertTrusted(options.trusted, input.chain, deployment);
     assertTrustedAsset(options.trusted, input.chain, offer.asset.id, deployment.assetAddress);
     assertLimitsSlippage(input);
+    assertFeeLimit(input);
     const session = openSession(causeway, input, options, reportTransaction);
     if (verify) await loadVerifier();
     await connectWallet(session);
@@ -108,6 +115,7 @@ export async function buyTokenized(
     await assertAsset(session, offer, deployment, symbol);
     await assertBalance(session, wanted);
     const minimumOf = await readMinimum(session, symbol, deployment, input);
+    const maxFeeBps = await readMaxFeeBps(session, input);
     const optionId = offer.options[0]?.id ?? '';
     await ensureProven(session, offer.id, optionId, () => enter('proving'));
     await ensureAllowance(session, enter, wanted);
@@ -122,6 +130,7 @@ export async function buyTokenized(
     const arrivedAt = Date.now();
     enter('verifying');
     if (verify) await assertMatchesOrder(session, offer, deployment, order, amount);
+    assertFee(order, amount, maxFeeBps);
     assertReceives(order, minimumOf(order));
     const call = { to: order.to as Hex, data: order.data as Hex };
     await simulateOrder(session, call, order);

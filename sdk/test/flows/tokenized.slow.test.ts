@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { CausewayError } from '../../src/error.ts';
 import { buyTokenized, type TokenizedPhase, watchQuotes } from '../../src/flows/index.ts';
 import type { Interceptor, TestWallet } from '../../src/testing/index.ts';
-import type { OfferDetails, TokenizedSwapTransaction } from '../../src/wire.ts';
+import type { OfferCard, OfferDetails, TokenizedSwapTransaction } from '../../src/wire.ts';
 import { CHAIN, failureOf, QUICK, rejects, type Sandbox, startSandbox } from './sandbox.ts';
 
 type Client = Awaited<ReturnType<Sandbox['newUser']>>;
@@ -21,11 +21,13 @@ const DAY_MS = DAY_S * 1000;
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 let causeway: Client;
 let offer: OfferDetails;
+let summary: OfferCard;
 let swap: Hex;
 beforeAll(async () => {
   sandbox = await startSandbox({ CAUSEWAY_CLOCK: 'test' });
   causeway = await sandbox.newUser();
   offer = await causeway.offers.get('apple-tokenized');
+  summary = (await causeway.offers.get('apple-tokenized', { include: 'summary' })).summary as OfferCard;
   swap = offer.contracts[0]?.address as Hex;
   // Moves the sandbox's clock, which stands still, a day ahead of real time. Otherwise an order could expire during a
   // test, because the flow also compares the order's expiry with this machine's clock.
@@ -207,6 +209,26 @@ describe('buyTokenized', () => {
     );
     expect([error.phase, error.code]).toEqual(['verifying', 'price_moved']);
     expect(sent).not.toContain(swap.toLowerCase());
+  });
+
+  test.each<[string, () => Partial<Parameters<typeof buyTokenized>[1]>]>([
+    ['the fee of the offer it got', () => ({ offer: { ...offer, summary: { ...summary, fee_bps: 49 } } })],
+    ['no fee', () => ({ offer: { ...offer, summary: { ...summary, fee_bps: null } } })],
+    ['the fee it was given', () => ({ maxFeeBps: 49 })],
+  ])('does not send an order that takes more than %s', async (_what, change) => {
+    const wallet = await sandbox.newWallet();
+    await approve(wallet, AMOUNT);
+    const sent = recordSends(wallet);
+    const client = await sandbox.newUser();
+    const error = await failureOf(buyTokenized(client, { ...order(wallet), ...change() }, QUICK));
+    expect([error.phase, error.code, sent]).toEqual(['verifying', 'fee_changed', []]);
+    expect(error.details).toMatchObject({ actual_bps: 50 });
+  });
+
+  test.each([-1, 10_001, 0.5, Number.NaN])('rejects %d as the maximum fee', async (maxFeeBps) => {
+    const input = { ...order(await sandbox.newWallet()), maxFeeBps };
+    const error = await failureOf(buyTokenized(causeway, input, QUICK));
+    expect([error.phase, error.code]).toEqual(['connecting', 'invalid_input']);
   });
 
   /**

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { minReceived, netOf, priceOf } from './order-math.ts';
+import { feeBpsOf, netOf } from '../../fee.ts';
+import { minReceived, priceOf } from './order-math.ts';
 import { estimateTokens } from './sale-summary.tsx';
 
 test('token estimates are truncated, so that they never promise more than the user receives', () => {
@@ -23,6 +24,18 @@ test('the amount after the fee is the one that the contract computes', () => {
       // `net` is the largest amount that, with the fee added, does not exceed the payment.
       expect(net * BigInt(10_000 + bps) <= gross * 10_000n).toBe(true);
       expect((net + 1n) * BigInt(10_000 + bps) > gross * 10_000n).toBe(true);
+    }),
+  );
+});
+
+test('the fee rate of an order is the lowest that explains what is left', () => {
+  expect(feeBpsOf(1_005_000_000n, 913_636_363n)).toBe(1_000);
+  fc.assert(
+    fc.property(fc.bigInt({ min: 1n, max: 2n ** 128n }), fc.integer({ min: 0, max: 1_000 }), (gross, bps) => {
+      const net = netOf(gross, bps);
+      const rate = feeBpsOf(gross, net);
+      expect(netOf(gross, rate) <= net && rate <= bps).toBe(true);
+      expect(rate === 0 || netOf(gross, rate - 1) > net).toBe(true);
     }),
   );
 });

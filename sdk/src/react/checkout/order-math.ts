@@ -8,11 +8,6 @@ export function minReceived(expected: string, slippageBps: number): bigint {
   return (BigInt(expected) * BigInt(10_000 - slippageBps) + 9_999n) / 10_000n;
 }
 
-/** Returns the amount that reaches the venue after the fee is deducted. Rounds down, as the contract does. */
-export function netOf(amount: bigint, feeBps: number): bigint {
-  return (amount * 10_000n) / (10_000n + BigInt(feeBps));
-}
-
 type Side = { units: bigint; decimals: number };
 
 const PRICE_DECIMALS = 12;

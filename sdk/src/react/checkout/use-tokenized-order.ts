@@ -25,6 +25,8 @@ type Purchase = {
   units: bigint;
   /** The minimum to receive, in smallest units. */
   minReceive: bigint;
+  /** The fee that was shown, in basis points. */
+  maxFeeBps: number;
 };
 
 /**
@@ -48,7 +50,7 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
   const buy = (purchase: Purchase) => {
     if (wallet === undefined || deployment === undefined) return;
     last.current = purchase;
-    const { units, minReceive } = purchase;
+    const { units, minReceive, maxFeeBps } = purchase;
     const key = `${offer.id} ${terms} ${units}`;
     // False without an order: NaN compares as false.
     const isExpired = Date.now() >= Date.parse(order?.expires_at ?? '');
@@ -67,7 +69,7 @@ export function useTokenizedOrder({ offer, deployment, wallet, onDone }: Input) 
       };
       const client = { ...causeway, tokenized: { ...causeway.tokenized, transaction } };
       const { chain, assetId } = deployment;
-      const input = { offer, chain, wallet, assetId, amount: units, confirmationId, minReceive };
+      const input = { offer, chain, wallet, assetId, amount: units, confirmationId, minReceive, maxFeeBps };
       try {
         // Holds the lock, so that another tab cannot revoke the approval in the meantime.
         const result = await runExclusively(swapLock(wallet), (onSend) =>

@@ -79,20 +79,25 @@ export function useTokenizedPurchase({ offer, onDone }: UseTokenizedPurchaseOpti
   const { deployment } = choice;
   const { wallet } = useWallet('ethereum');
   const [slippageBps, setSlippageBps] = useState(DEFAULT_SLIPPAGE_BPS);
-  const { amount, limits, fee, quote, isTradable } = useTradeQuote(offer, deployment, wallet?.address);
+  const { amount, limits, fee, feeBps, quote, isTradable } = useTradeQuote(
+    offer,
+    deployment,
+    wallet?.address,
+  );
   const blockers = useWalletBlockers(offer.id, offer.options[0]?.id, deployment?.chain, wallet);
   const { run, order, buy, retry } = useTokenizedOrder({ offer, deployment, wallet, onDone });
   const { state, hashes, canRetry, reset } = run;
   const { units } = amount;
   const isReady = deployment !== undefined && wallet !== undefined && isTradable && blockers.length === 0;
   const minReceive = quote.data && minReceived(quote.data.token_base_units, slippageBps);
-  const canBuy = isReady && units !== null && minReceive !== undefined && state.step === 'idle';
+  const isPriced = units !== null && minReceive !== undefined && feeBps !== undefined;
+  const canBuy = isReady && isPriced && state.step === 'idle';
   return {
     ...{ state, hashes, canRetry, reset, choice, wallet, blockers, isTradable, amount, limits, quote },
     ...{ fee, minReceive, slippageBps, setSlippageBps, order, canBuy },
     buy: () => {
       if (canRetry) retry();
-      else if (canBuy) buy({ units, minReceive });
+      else if (canBuy) buy({ units, minReceive, maxFeeBps: feeBps });
     },
   };
 }

@@ -1,9 +1,9 @@
 import { formatAmount, parseAmount } from '../../amounts.ts';
+import { netOf } from '../../fee.ts';
 import type { TokenizedOffer } from '../../offers.ts';
 import { useOffer } from '../hooks/use-offers.ts';
 import { useQuote, useTradingStatus } from '../hooks/use-tokenized.ts';
 import { truncateDecimals } from '../ui/format.ts';
-import { netOf } from './order-math.ts';
 import { useAmount } from './use-amount.ts';
 import { useBalance } from './use-balance.ts';
 import { useDebounced } from './use-debounced.ts';
@@ -47,7 +47,7 @@ export function useTradeQuote(
     { pollIntervalMs: QUOTE_INTERVAL_MS, enabled: isTradable },
   );
   return {
-    ...{ amount, limits, isTradable, fee },
+    ...{ amount, limits, isTradable, fee, feeBps },
     quote:
       debouncedNet === net && (quote.data?.asset_decimals ?? fractional_digits) === fractional_digits
         ? quote
