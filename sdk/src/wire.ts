@@ -220,7 +220,7 @@ export type Introspection = {
   scope?: string | undefined;
   /** User id. Absent for partner tokens. */
   sub?: string | undefined;
-  /** The user's email address. */
+  /** The user's email address. Only with the scope `email`. */
   username?: string | undefined;
 };
 

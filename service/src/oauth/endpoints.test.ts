@@ -110,6 +110,18 @@ describe('scopes', () => {
     expect(callback?.searchParams.get('error')).toBe('invalid_scope');
   });
 
+  test('only a token with the scope email tells the email address', async () => {
+    const introspect = async (scope: string) => {
+      const { access_token } = await signIn({ scope });
+      const payload = { token: access_token };
+      return (await node.app.inject({ method: 'POST', url: '/oauth/introspect', payload })).json();
+    };
+    const without = await introspect('openid offers:read');
+    expect(without).toMatchObject({ active: true, sub: USER });
+    expect(without).not.toHaveProperty('username');
+    expect(await introspect('openid email')).toMatchObject({ sub: USER, username: `${USER}@user.test` });
+  });
+
   test('a token loses the scopes that its client loses', async () => {
     const other = await makeClient(node.ctx, { clientId: 'shrinking' });
     const { access_token } = await signIn({}, other);

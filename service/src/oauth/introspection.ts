@@ -41,9 +41,10 @@ function describe({ baseUrl }: Context, token: VerifiedToken | null, clientId: s
   if (token === null || (clientId !== null && token.caller.clientId !== clientId)) return INACTIVE;
   const { caller, username, exp, iat, scope } = token;
   const { clientId: client_id, userId: sub } = caller;
-  // Writes out both objects, because a spread would cost more than the rest of a cached introspection.
-  return sub === null || username === null
-    ? { active: true, client_id, exp, iat, iss: baseUrl, scope }
+  // Writes out every object, because a spread would cost more than the rest of a cached introspection.
+  if (sub === null) return { active: true, client_id, exp, iat, iss: baseUrl, scope };
+  return username === null
+    ? { active: true, client_id, exp, iat, iss: baseUrl, scope, sub }
     : { active: true, client_id, exp, iat, iss: baseUrl, scope, sub, username };
 }
 

@@ -17,7 +17,9 @@ export const Introspection = Closed(
     iss: Type.Optional(Type.String()),
     scope: Type.Optional(Type.String({ description: 'Space-separated.' })),
     sub: Type.Optional(Type.String({ description: 'User id. Absent for partner tokens.' })),
-    username: Type.Optional(Type.String({ description: "The user's email address." })),
+    username: Type.Optional(
+      Type.String({ description: "The user's email address. Only with the scope `email`." }),
+    ),
   },
   { title: 'Introspection' },
 );

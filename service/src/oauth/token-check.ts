@@ -6,7 +6,7 @@ import { findActiveToken } from './token-store.ts';
 export type VerifiedToken = {
   caller: Caller;
   scope: string;
-  /** The user's email address. */
+  /** The user's email address. Null without the scope `email`. */
   username: string | null;
   /** Unix time. */
   iat: number;
@@ -35,7 +35,7 @@ export async function verifyToken(statements: Queryable, hash: Buffer): Promise<
       origins: new Set(row.origins),
     }),
     scope: scopes.join(' '),
-    username: row.email,
+    username: scopes.includes('email') ? row.email : null,
     iat: row.iat,
     exp: Math.floor(row.exp),
     expiresAtMs: row.exp * 1000,
