@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '@causeway/service/config.ts';
+import { isLoopback } from '@causeway/service/loopback.ts';
 import type { DemoListen, DemoListening, DemoSettings, DemoStart } from '../../demo/server/settings.ts';
 import { stopChild } from './stop-child.ts';
 
@@ -79,10 +80,6 @@ export async function startDemo(config: Settings, print: (text: string) => void)
       await stopChild(child, Math.min(forceAfterMs, STOP_TIMEOUT_MS));
     },
   };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 async function startChild(listen: DemoListen): Promise<{ child: ChildProcess; port: number }> {

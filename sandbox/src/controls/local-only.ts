@@ -1,7 +1,7 @@
-import { isLoopback } from '@causeway/service/config/sandbox-settings.ts';
 import type { Context } from '@causeway/service/context.ts';
 import { ApiError } from '@causeway/service/errors.ts';
 import type { Route } from '@causeway/service/http/route.ts';
+import { isLoopback } from '@causeway/service/loopback.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 

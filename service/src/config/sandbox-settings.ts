@@ -1,9 +1,5 @@
+import { isLoopback } from '../loopback.ts';
 import type { Source } from './read.ts';
-
-/** Returns whether a server that listens on this host can be reached only from this machine. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);
-}
 
 /**
  * Returns whether other machines may reach the sandbox. Adds a problem for each setting that would expose the sandbox

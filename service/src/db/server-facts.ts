@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type pg from 'pg';
+import { isLoopback } from '../loopback.ts';
 import { NODE_LOCK_CLASS } from './node.ts';
 
 /** What `causeway doctor` needs to know about the database server and the connection to it. */
@@ -51,7 +52,7 @@ export async function readServerFacts(pool: pg.Pool): Promise<ServerFacts> {
 function describeSocket(client: pg.PoolClient): Pick<ServerFacts, 'encryption' | 'isLocal'> {
   const { stream } = (client as unknown as { connection: { stream: TLSSocket } }).connection;
   const address = stream.remoteAddress ?? '';
-  const isLocal = isIP(address) === 0 || /^(::ffff:)?127\.|^::1$/.test(address);
+  const isLocal = isIP(address) === 0 || isLoopback(address);
   if (stream.encrypted !== true) return { encryption: 'none', isLocal };
   return { encryption: stream.authorized ? 'verified' : 'unverified', isLocal };
 }

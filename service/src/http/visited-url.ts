@@ -1,5 +1,5 @@
-import { isLoopback } from '../config/sandbox-settings.ts';
 import type { Kernel } from '../kernel.ts';
+import { isLoopback } from '../loopback.ts';
 
 type Parts = { config: Pick<Kernel['config'], 'profile'>; baseUrl: string };
 

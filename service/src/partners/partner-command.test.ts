@@ -105,6 +105,14 @@ test('set-redirects and set-origins replace the registered values', async () => 
   expect(node.ctx.guard.knowsOrigin('https://app.acme.test')).toBe(true);
 });
 
+test('only https and loopback addresses are redirects, whatever a name looks like', async () => {
+  const { client_id } = await create();
+  const accepted = ['http://127.0.0.2:3000/b', 'http://[::1]:3000/b', 'http://localhost/b'];
+  await run('set-redirects', client_id, ...accepted);
+  for (const host of ['127.evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', '128.0.0.1'])
+    await expect(run('set-redirects', client_id, `http://${host}/b`)).rejects.toThrow(UsageError);
+});
+
 test('redirects after sign-out are registered by create and replaced by set-logout-redirects', async () => {
   const logoutStatus = async (client_id: string, post_logout_redirect_uri: string) => {
     const query = new URLSearchParams({ client_id, post_logout_redirect_uri });

@@ -3,6 +3,7 @@ import { invalidField } from '../errors.ts';
 import { SCOPES } from '../http/access.ts';
 import { newId } from '../http/ids.ts';
 import { FORMATS } from '../http/wire.ts';
+import { isLoopback } from '../loopback.ts';
 import { hashSecret, newSecret } from '../secret-hash.ts';
 import * as store from './store.ts';
 
@@ -159,6 +160,6 @@ function checkEmail(email: string): string {
 function isWebUrl(text: string): boolean {
   if (!URL.canParse(text) || /[#*\s\\]/.test(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);
-  const isLocal = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
-  return username === '' && password === '' && (protocol === 'https:' || (protocol === 'http:' && isLocal));
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
+  return username === '' && password === '' && isSafe;
 }

@@ -44,10 +44,6 @@ export function isPermittedPort(port: number): boolean {
   return port === 443 || (port >= LOWEST_UNPRIVILEGED_PORT && !DENIED_PORTS.has(port));
 }
 
-export function isLoopbackAddress(text: string): boolean {
-  return parse(text)?.range() === 'loopback';
-}
-
 /** Returns whether the host of a URL is an IP address, which needs no DNS lookup. */
 export function isAddress(host: string): boolean {
   return parse(host) !== null;

@@ -1,5 +1,6 @@
 import { ApiError, invalidField } from '../errors.ts';
-import { type AddressRules, isLoopbackAddress, isPermittedPort } from './address-rules.ts';
+import { isLoopback } from '../loopback.ts';
+import { type AddressRules, isPermittedPort } from './address-rules.ts';
 import type { Resolve } from './resolve.ts';
 
 export type RefusalReason = 'not_https' | 'address' | 'port' | 'own_address' | 'unresolvable';
@@ -38,14 +39,14 @@ export function createUrlRules(addresses: AddressRules, baseUrl: string, resolve
     if (protocol !== 'https:' && protocol !== 'http:') throw new DestinationRefused('not_https');
     if (number !== defaultPort(protocol) && !isPermittedPort(number)) throw new DestinationRefused('port');
     const isOwnPort = number === portOf(own);
-    if (hostname === own.hostname && (isOwnPort || !isLoopbackAddress(hostOf(own))))
+    if (hostname === own.hostname && (isOwnPort || !isLoopback(own.hostname)))
       throw new DestinationRefused('own_address');
     const found = await resolve(host);
     if (protocol === 'http:' && (found.length === 0 || !found.every(addresses.isAllowedNetwork)))
       throw new DestinationRefused('not_https');
     if (found.length === 0) throw new DestinationRefused('unresolvable');
     if (!found.every(addresses.isPermitted)) throw new DestinationRefused('address');
-    if (isOwnPort && found.some(isLoopbackAddress)) throw new DestinationRefused('own_address');
+    if (isOwnPort && found.some(isLoopback)) throw new DestinationRefused('own_address');
     return found;
   };
 
@@ -72,4 +73,3 @@ function parseUrl(url: string): URL {
 
 const defaultPort = (protocol: string) => (protocol === 'https:' ? 443 : 80);
 const portOf = ({ port, protocol }: URL) => (port === '' ? defaultPort(protocol) : Number(port));
-const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '');
