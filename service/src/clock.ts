@@ -1,5 +1,6 @@
 /**
- * The application clock, which tests and the sandbox can move. Token lifetimes and rate limits use real time instead.
+ * The application clock, which tests and the sandbox can move. Token lifetimes use the database's clock instead, and
+ * rate limits use real time.
  */
 export type Clock = {
   /** Milliseconds since the epoch. */

@@ -6,6 +6,7 @@ import { findGrant, upsertGrant } from './grant-store.ts';
 import { consumeRefreshToken, REFRESH_LEEWAY_SECONDS } from './refresh-rotation.ts';
 import type { RequestDatabase } from './request-database.ts';
 import { consumeCode, type Revoker, revokeGrant, revokeToken } from './revocation.ts';
+import { readPayload } from './stored-payload.ts';
 import { findTokenPayload, insertToken } from './token-store.ts';
 
 /**
@@ -54,17 +55,17 @@ async function rejectClientWrite(): Promise<never> {
 function grantAdapter(storage: Storage): Pick<Adapter, 'upsert' | 'find' | 'destroy'> {
   const { laneDb } = storage;
   return {
-    upsert: (id, payload) => {
-      const { clientId, accountId: userId, exp } = payload;
-      const grant = { id, clientId, userId, payload: serialize(payload), exp };
+    upsert: (id, payload, lifetimeSeconds) => {
+      const { clientId, accountId: userId } = payload;
+      const grant = { id, clientId, userId, payload: serialize(payload), lifetimeSeconds };
       return storage
         .requestDb()
         .transaction()
         .execute((tx) => upsertGrant(tx, grant));
     },
     find: async (id) => {
-      const payload = await findGrant(laneDb(), id);
-      return payload && { ...payload, jti: id };
+      const stored = await findGrant(laneDb(), id);
+      return stored && { ...readPayload(stored), jti: id };
     },
     destroy: (id) => revokeGrant(storage, id),
   };
@@ -73,8 +74,8 @@ function grantAdapter(storage: Storage): Pick<Adapter, 'upsert' | 'find' | 'dest
 function tokenAdapter(storage: Storage, kind: string): Pick<Adapter, 'upsert' | 'find' | 'destroy'> {
   const { laneDb } = storage;
   return {
-    upsert: (id, payload) => {
-      const { clientId, grantId = null, accountId: userId = null, scope = '', iat, exp } = payload;
+    upsert: (id, payload, lifetimeSeconds) => {
+      const { clientId, grantId = null, accountId: userId = null, scope = '' } = payload;
       const hash = hashSecret(id);
       return insertToken(laneDb(), {
         hash,
@@ -83,14 +84,13 @@ function tokenAdapter(storage: Storage, kind: string): Pick<Adapter, 'upsert' | 
         userId,
         scope,
         payload: serialize(payload),
-        iat,
-        exp,
+        lifetimeSeconds,
         checkedAt: storage.clientReadAt(),
       });
     },
     find: async (id) => {
-      const payload = await findTokenPayload(laneDb(), kind, hashSecret(id));
-      return payload && { ...payload, jti: id };
+      const stored = await findTokenPayload(laneDb(), kind, hashSecret(id));
+      return stored && { ...readPayload(stored), jti: id };
     },
     destroy: (id) => revokeToken(storage, id),
   };
@@ -105,8 +105,8 @@ function artifactAdapter(
   const restore = (artifact: artifacts.StoredArtifact | undefined, id: string) =>
     artifact && restoreSecrets(artifact, kind, id, issuer);
   return {
-    upsert: (id, payload) => {
-      const { grantId = null, uid = null, exp } = payload;
+    upsert: (id, payload, lifetimeSeconds) => {
+      const { grantId = null, uid = null } = payload;
       const hash = hashSecret(id);
       return artifacts.upsertArtifact(laneDb(), {
         kind,
@@ -114,7 +114,7 @@ function artifactAdapter(
         grantId,
         uid,
         payload: serialize(payload),
-        exp,
+        lifetimeSeconds,
         checkedAt: clientReadAt(),
       });
     },
@@ -144,13 +144,13 @@ function serialize({ jti: _jti, returnTo: _returnTo, session, ...rest }: Adapter
  * contains `id`.
  */
 function restoreSecrets(
-  { payload, consumed }: artifacts.StoredArtifact,
+  { consumed, ...stored }: artifacts.StoredArtifact,
   kind: string,
   id: string,
   issuer: string,
 ): AdapterPayload {
   return {
-    ...payload,
+    ...readPayload(stored),
     jti: id,
     ...(consumed !== null && { consumed }),
     ...(kind === 'Interaction' && { returnTo: `${issuer}/oauth/authorize/${id}` }),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { AdapterPayload } from 'oidc-provider';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
+import type { StoredPayload } from './stored-payload.ts';
 
 /**
  * A new authorization code, refresh token, browser session or interaction, depending on `kind`. All kinds share one
@@ -14,8 +14,7 @@ export type NewArtifact = {
   uid: string | null;
   /** JSON. */
   payload: string;
-  /** Unix time. */
-  exp: number | undefined;
+  lifetimeSeconds: number | undefined;
   /** As for a token: see `NewToken`. */
   checkedAt: string | null;
 };
@@ -24,12 +23,12 @@ export type NewArtifact = {
  * `consumed` is null while the artifact is valid. Afterwards, `consumed` is the Unix time at which the artifact became
  * invalid: the time when the artifact was consumed, plus the leeway.
  */
-export type StoredArtifact = { payload: AdapterPayload; consumed: number | null };
+export type StoredArtifact = StoredPayload & { consumed: number | null };
 
 export async function upsertArtifact(db: Db, artifact: NewArtifact): Promise<void> {
-  const { kind, hash, grantId, uid, payload, exp, checkedAt } = artifact;
+  const { kind, hash, grantId, uid, payload, lifetimeSeconds, checkedAt } = artifact;
   await sql`insert into oauth_artifacts (kind, hash, grant_id, uid, payload, expires_at, inserted_at)
-    values (${kind}, ${hash}, ${grantId}, ${uid}, ${payload}, to_timestamp(${exp}),
+    values (${kind}, ${hash}, ${grantId}, ${uid}, ${payload}, now() + make_interval(secs => ${lifetimeSeconds}),
       coalesce(${checkedAt}, now()))
     on conflict (kind, hash) do update set payload = excluded.payload, expires_at = excluded.expires_at`.execute(
     db,
@@ -48,7 +47,8 @@ export async function findArtifact(
 ): Promise<StoredArtifact | undefined> {
   const end = sql`(a.consumed_at + make_interval(secs => ${leewaySeconds}))`;
   const { rows } = await sql<StoredArtifact>`
-    select a.payload, case when ${end} <= now() then extract(epoch from ${end})::float8 end as consumed
+    select a.payload, extract(epoch from a.expires_at - now())::float8 as "secondsLeft",
+      case when ${end} <= now() then extract(epoch from ${end})::float8 end as consumed
     from oauth_artifacts a left join oauth_grants g on g.id = a.grant_id
     left join oauth_clients c on c.client_id = g.client_id left join partners p on p.id = c.partner_id
     where a.kind = ${kind} and a.hash = ${hash} and (p.id is null or a.inserted_at > p.tokens_valid_from)`.execute(
@@ -62,7 +62,8 @@ export async function findArtifactByUid(
   kind: string,
   uid: string,
 ): Promise<StoredArtifact | undefined> {
-  const { rows } = await sql<StoredArtifact>`select payload, null::float8 as consumed from oauth_artifacts
+  const { rows } = await sql<StoredArtifact>`select payload,
+      extract(epoch from expires_at - now())::float8 as "secondsLeft", null::float8 as consumed from oauth_artifacts
     where kind = ${kind} and uid = ${uid} order by expires_at desc limit 1`.execute(db);
   return rows[0];
 }

@@ -4,6 +4,7 @@ import type { AdapterPayload } from 'oidc-provider';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
 import type { ConnectedApp } from './connected-app.ts';
+import type { StoredPayload } from './stored-payload.ts';
 
 /**
  * The size of a page in the search for unused grants, and the number of pages per run. With millions of grants, one
@@ -18,13 +19,13 @@ export type NewGrant = {
   userId: string | undefined;
   /** JSON. */
   payload: string;
-  /** Unix time. */
-  exp: number | undefined;
+  lifetimeSeconds: number | undefined;
 };
 
-export async function upsertGrant(db: Db, { id, clientId, userId, payload, exp }: NewGrant): Promise<void> {
+export async function upsertGrant(db: Db, grant: NewGrant): Promise<void> {
+  const { id, clientId, userId, payload, lifetimeSeconds } = grant;
   await sql`insert into oauth_grants (id, client_id, user_id, payload, expires_at, consented_redirect_uris)
-    values (${id}, ${clientId}, ${userId}, ${payload}, to_timestamp(${exp}),
+    values (${id}, ${clientId}, ${userId}, ${payload}, now() + make_interval(secs => ${lifetimeSeconds}),
       (select redirect_uris from oauth_clients where client_id = ${clientId}))
     on conflict (id) do update set payload = excluded.payload, expires_at = excluded.expires_at,
       consented_redirect_uris = excluded.consented_redirect_uris, consented_at = now()`.execute(db);
@@ -34,13 +35,13 @@ export async function upsertGrant(db: Db, { id, clientId, userId, payload, exp }
  * Returns the grant. Leaves out scopes that were removed from the client after the user consented, even if the client
  * has regained them.
  */
-export async function findGrant(db: Db, id: string): Promise<AdapterPayload | undefined> {
-  const { rows } = await sql<{ payload: AdapterPayload; lost: string[] }>`
-    select g.payload, array(select r.scope from oauth_removed_scopes r
+export async function findGrant(db: Db, id: string): Promise<StoredPayload | undefined> {
+  const { rows } = await sql<StoredPayload & { lost: string[] }>`
+    select g.payload, extract(epoch from g.expires_at - now())::float8 as "secondsLeft", array(select r.scope from oauth_removed_scopes r
       where r.client_id = g.client_id and r.removed_at > g.consented_at) as lost
     from oauth_grants g where g.id = ${id} and g.revoked_at is null`.execute(db);
   const [row] = rows;
-  return row && withoutScopes(row.payload, row.lost);
+  return row && { ...row, payload: withoutScopes(row.payload, row.lost) };
 }
 
 function withoutScopes(payload: AdapterPayload, lost: readonly string[]): AdapterPayload {

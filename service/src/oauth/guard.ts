@@ -1,4 +1,3 @@
-import { realTime } from '../clock.ts';
 import { createNotifiedCache } from '../db/notified-cache.ts';
 import type { Guard } from '../http/access.ts';
 import { clientNetwork } from '../http/network.ts';
@@ -70,7 +69,7 @@ export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Pr
     const cached = tokens.get(token);
     if (cached === undefined) cacheCounts.misses++;
     else cacheCounts.hits++;
-    if (cached === undefined || cached.expiresAtMs > realTime()) return cached;
+    if (cached === undefined || cached.expiresAt > performance.now()) return cached;
     tokens.delete(token);
     return null;
   };

@@ -6,7 +6,7 @@ import * as tokens from './token-store.ts';
 
 type Dependencies = Pick<Kernel, 'db'>;
 
-/** How long expired data is kept: long enough for requests in flight and for clock skew between nodes. */
+/** How long expired data is kept, so that requests in flight still find it. */
 const EXPIRED_RETENTION = '1 hour';
 
 export function deleteExpiredTokens({ db }: Dependencies): Promise<void> {

@@ -55,7 +55,7 @@ test.each([
   const { refresh_token, access_token } = (await postToken(node.app, client, await signIn())).json();
   if (isNearExpiry)
     await node.ctx.pool.query(
-      `update oauth_artifacts set payload = payload || jsonb_build_object('iat', extract(epoch from now())::int - 2500000, 'exp', extract(epoch from now())::int + 1000)
+      `update oauth_artifacts set payload = payload || jsonb_build_object('iat', extract(epoch from now())::int - 2500000, 'exp', extract(epoch from now())::int + 1000), expires_at = now() + interval '1000 seconds'
        where kind = 'RefreshToken' and hash = sha256($1::bytea)`,
       [Buffer.from(refresh_token)],
     );

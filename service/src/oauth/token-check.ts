@@ -8,10 +8,11 @@ export type VerifiedToken = {
   scope: string;
   /** The user's email address. Null without the scope `email`. */
   username: string | null;
-  /** Unix time. */
+  /** Unix time, by the database's clock. */
   iat: number;
   exp: number;
-  expiresAtMs: number;
+  /** In milliseconds, comparable with `performance.now()`. A jump of this node's clock does not change it. */
+  expiresAt: number;
   /**
    * What the token depends on. A notification such as `grant <id>` says that this grant was revoked or changed. The
    * guard then removes all tokens with this tag from its cache.
@@ -20,6 +21,7 @@ export type VerifiedToken = {
 };
 
 export async function verifyToken(statements: Queryable, hash: Buffer): Promise<VerifiedToken | null> {
+  const startedAt = performance.now();
   const row = await findActiveToken(statements, hash);
   if (row === undefined) return null;
   // When a client loses a scope, its existing tokens lose the scope too, even if the client later regains it.
@@ -36,9 +38,9 @@ export async function verifyToken(statements: Queryable, hash: Buffer): Promise<
     }),
     scope: scopes.join(' '),
     username: scopes.includes('email') ? row.email : null,
-    iat: row.iat,
+    iat: Math.floor(row.iat),
     exp: Math.floor(row.exp),
-    expiresAtMs: row.exp * 1000,
+    expiresAt: startedAt + row.seconds_left * 1000,
     tags: {
       token: `\\x${hash.toString('hex')}`,
       grant: row.grant_id,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { AdapterPayload } from 'oidc-provider';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db, Queryable } from '../db/pool.ts';
+import type { StoredPayload } from './stored-payload.ts';
 
 export type NewToken = {
   hash: Buffer;
@@ -11,9 +11,7 @@ export type NewToken = {
   scope: string;
   /** JSON. */
   payload: string;
-  /** Unix time. */
-  iat: number | undefined;
-  exp: number | undefined;
+  lifetimeSeconds: number | undefined;
   /**
    * When the request checked that the partner is enabled. Null stands for the current time. The value becomes
    * `inserted_at`. So if the partner is disabled and enabled again while the request runs, the token is not valid.
@@ -22,24 +20,24 @@ export type NewToken = {
 };
 
 export async function insertToken(db: Db, token: NewToken): Promise<void> {
-  const { hash, clientId, grantId, userId, scope, payload, iat, exp, checkedAt } = token;
+  const { hash, clientId, grantId, userId, scope, payload, lifetimeSeconds, checkedAt } = token;
   await sql`insert into oauth_tokens
       (hash, client_id, grant_id, user_id, scope, payload, issued_at, expires_at, inserted_at)
     values (${hash}, ${clientId}, ${grantId}, ${userId}, ${scope}, ${payload},
-      to_timestamp(${iat}), to_timestamp(${exp}), coalesce(${checkedAt}, now()))`.execute(db);
+      now(), now() + make_interval(secs => ${lifetimeSeconds}), coalesce(${checkedAt}, now()))`.execute(db);
 }
 
 export async function findTokenPayload(
   db: Db,
   kind: string,
   hash: Buffer,
-): Promise<AdapterPayload | undefined> {
-  const { rows } = await sql<{ payload: AdapterPayload }>`
-    select t.payload from oauth_tokens t join oauth_clients c on c.client_id = t.client_id
+): Promise<StoredPayload | undefined> {
+  const { rows } = await sql<StoredPayload>`
+    select t.payload, extract(epoch from t.expires_at - now())::float8 as "secondsLeft" from oauth_tokens t join oauth_clients c on c.client_id = t.client_id
     join partners p on p.id = c.partner_id left join oauth_grants g on g.id = t.grant_id
     where t.hash = ${hash} and t.payload ->> 'kind' = ${kind} and t.inserted_at > p.tokens_valid_from
       and (t.grant_id is null or g.revoked_at is null)`.execute(db);
-  return rows[0]?.payload;
+  return rows[0];
 }
 
 export async function deleteToken(db: Db, hash: Buffer): Promise<void> {
@@ -65,27 +63,24 @@ export type ActiveToken = {
   client_scopes: string[];
   /** The scopes that the client has lost since the token was issued. The client may have regained some of them. */
   removed_scopes: string[];
-  /** Unix time. */
+  /** Unix time, by the database's clock. */
   iat: number;
   exp: number;
+  seconds_left: number;
 };
 
 /**
  * Reads a token with its client and partner and, for a user token, its grant and account. Finds all these rows by
  * primary key, in one statement.
- *
- * A scope counts as lost if it was removed after the token was issued. The time of issue is the earlier of `issued_at`
- * and `inserted_at`, because either can be too late:
- * - `issued_at` comes from a node's clock, which may be ahead.
- * - `inserted_at` contains the time of the migration that added the column, if the token is older than the column.
  */
 const FIND_ACTIVE_TOKEN = {
   name: 'oauth_token_check',
   text: `select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope,
       c.scopes as client_scopes, array(select r.scope from oauth_removed_scopes r
-        where r.client_id = c.client_id and r.removed_at > least(t.issued_at, t.inserted_at)) as removed_scopes,
+        where r.client_id = c.client_id and r.removed_at > t.inserted_at) as removed_scopes,
       extract(epoch from t.issued_at)::float8 as iat,
-      extract(epoch from least(t.expires_at, g.expires_at))::float8 as exp
+      extract(epoch from least(t.expires_at, g.expires_at))::float8 as exp,
+      extract(epoch from least(t.expires_at, g.expires_at) - now())::float8 as seconds_left
     from oauth_tokens t
     join oauth_clients c on c.client_id = t.client_id
     join partners p on p.id = c.partner_id
