@@ -6,6 +6,7 @@ import { readEpoch } from './chain/solana/reads.ts';
 import { type Clock, realClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Context } from './context.ts';
+import { assertClock } from './db/clock-offset.ts';
 import { claimSecrets } from './db/installation.ts';
 import { assertListening, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
@@ -151,6 +152,7 @@ export async function buildContext({
         ],
       ]),
       new Map([
+        ['clock', () => assertClock(pool)] as const,
         ...chains
           .all()
           .map(

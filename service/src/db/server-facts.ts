@@ -2,16 +2,14 @@ import { isIP } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type pg from 'pg';
 import { isLoopback } from '../loopback.ts';
+import { readClockOffset } from './clock-offset.ts';
 import { NODE_LOCK_CLASS } from './node.ts';
 
 /** What `causeway doctor` needs to know about the database server and the connection to it. */
 export type ServerFacts = {
   /** As in `server_version_num`: 180004 for 18.4. */
   version: number;
-  /**
-   * The difference between the server's clock and this machine's clock, in milliseconds. Positive if the server's clock
-   * is ahead.
-   */
+  /** As returned by `readClockOffset`. */
   clockOffsetMs: number;
   /** How many connections the server accepts from ordinary roles, and how many are open. */
   connections: { max: number; used: number };
@@ -22,15 +20,13 @@ export type ServerFacts = {
   isLocal: boolean;
 };
 
-type Row = { version: number; now_ms: number; max: number; used: number; nodes: number };
+type Row = { version: number; max: number; used: number; nodes: number };
 
 export async function readServerFacts(pool: pg.Pool): Promise<ServerFacts> {
   const client = await pool.connect();
   try {
-    const sentAt = performance.timeOrigin + performance.now();
     const { rows } = await client.query<Row>(
       `select current_setting('server_version_num')::int as version,
-         extract(epoch from clock_timestamp())::float8 * 1000 as now_ms,
          current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
            - coalesce(current_setting('reserved_connections', true)::int, 0) as max,
          (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as used,
@@ -38,11 +34,10 @@ export async function readServerFacts(pool: pg.Pool): Promise<ServerFacts> {
            and database = (select oid from pg_database where datname = current_database())) as nodes`,
       [NODE_LOCK_CLASS],
     );
-    const receivedAt = performance.timeOrigin + performance.now();
     const [row] = rows;
     if (row === undefined) throw new Error('the query for the server facts returned no row');
-    const { version, now_ms, max, used, nodes } = row;
-    const clockOffsetMs = now_ms - (sentAt + receivedAt) / 2;
+    const { version, max, used, nodes } = row;
+    const clockOffsetMs = await readClockOffset(client);
     return { version, clockOffsetMs, connections: { max, used }, nodes, ...describeSocket(client) };
   } finally {
     client.release();

@@ -1,4 +1,5 @@
 import { type Config, ConfigError } from '../config.ts';
+import { MAX_CLOCK_OFFSET_MS } from '../db/clock-offset.ts';
 import { openEmbedded } from '../db/embedded.ts';
 import { assertProfile, compareSecrets, MISSING_SECRET } from '../db/installation.ts';
 import { pendingMigrations } from '../db/migrate.ts';
@@ -20,11 +21,6 @@ import {
 /** The oldest PostgreSQL version that the migrations support. */
 const MIN_VERSION = 15;
 const MAX_OFFSET_MS = 2_000;
-/**
- * A larger clock difference fails the check, because codes and leases would expire too early or too late. Also,
- * providers refuse requests with a timestamp that is off by a minute.
- */
-const BAD_OFFSET_MS = 20_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export type DoctorDatabase = OpenPool & { url: string; isMigrated: boolean };
@@ -75,7 +71,7 @@ export function judgeServer(facts: ServerFacts, { databasePool }: Pick<Config, '
       ? failed('database', version, `Upgrade to PostgreSQL ${MIN_VERSION} or newer.`)
       : ok('database', version),
     judgeEncryption(encryption, isLocal),
-    Math.abs(clockOffsetMs) > BAD_OFFSET_MS
+    Math.abs(clockOffsetMs) > MAX_CLOCK_OFFSET_MS
       ? failed('clock', offset, clockRemedy)
       : Math.abs(clockOffsetMs) > MAX_OFFSET_MS
         ? warning('clock', offset, clockRemedy)

@@ -1,5 +1,6 @@
 import { Counter, Gauge } from 'prom-client';
 import type { Context } from '../context.ts';
+import { readClockOffset } from '../db/clock-offset.ts';
 import type { Db } from '../db/pool.ts';
 import type { QueueState } from '../jobs/queue-state.ts';
 import { registerScraped, shareRead } from '../scraped-gauge.ts';
@@ -63,6 +64,15 @@ function registerConnections({ metrics: { registry }, pool, overload, config, li
       labels: [],
     },
     async () => [{ labels: {}, value: listener.isConnected() ? 1 : 0 }],
+  );
+  registerScraped(
+    registry,
+    {
+      name: 'causeway_database_clock_offset_seconds',
+      help: "How far the database's clock is ahead of this node's clock. Negative if it is behind.",
+      labels: [],
+    },
+    async () => [{ labels: {}, value: (await readClockOffset(pool)) / 1000 }],
   );
 }
 
