@@ -10,7 +10,7 @@ import { assertClock } from './db/clock-offset.ts';
 import { claimSecrets } from './db/installation.ts';
 import { assertListening, openListener } from './db/listen.ts';
 import { nodeLockStatement } from './db/node.ts';
-import { type Db, openPool, pingDatabase } from './db/pool.ts';
+import { assertDiskSpace, type Db, openPool, pingDatabase } from './db/pool.ts';
 import { createSessionCheck } from './db/session-check.ts';
 import { openDocuseal } from './documents/docuseal.ts';
 import { unconfiguredDocuments } from './documents/unconfigured.ts';
@@ -80,7 +80,10 @@ export async function buildContext({
 }: ContextOptions): Promise<ComposedContext> {
   const warn = (message: string) => log.warn(message);
   const isPooled = config.databaseListenUrl !== null;
-  const database = openPool(databaseUrl, { max: config.databasePool, isPooled, log: warn });
+  const database = openPool(databaseUrl, {
+    ...{ max: config.databasePool, isPooled, log: warn },
+    onFullDisk: () => readiness.reportFullDisk(),
+  });
   const { pool, db, tagged } = database;
   const deadlines = createDeadlines();
   const node = randomBytes(4).readInt32BE() & 0x7fffffff;
@@ -103,6 +106,31 @@ export async function buildContext({
   const openVenue = () =>
     config.venue === null ? unconfiguredVenue() : openOndo(config.venue, metrics.registry);
   const venue = cacheVenue(openVenue(), clock);
+  const readiness = createReadiness(
+    new Map([
+      ['database', () => pingDatabase(pool)],
+      [
+        'listener',
+        async () => {
+          assertListening(listener);
+          await checkSessions();
+        },
+      ],
+    ]),
+    new Map([
+      ['clock', () => assertClock(pool)] as const,
+      ['disk', () => assertDiskSpace(pool)] as const,
+      ...chains
+        .all()
+        .map(
+          ({ name, client }) => [`rpc:${name}`, async () => void (await client.getBlockNumber())] as const,
+        ),
+      ...chains
+        .allSolana()
+        .map((chain) => [`rpc:${chain.name}`, async () => void (await readEpoch(chain))] as const),
+    ]),
+    log,
+  );
   const base = {
     config,
     baseUrl,
@@ -140,30 +168,7 @@ export async function buildContext({
       onResult: ({ status, error }) =>
         metrics.webhookAttempts.inc({ outcome: error ?? `${Math.floor((status ?? 0) / 100)}xx` }),
     }),
-    readiness: createReadiness(
-      new Map([
-        ['database', () => pingDatabase(pool)],
-        [
-          'listener',
-          async () => {
-            assertListening(listener);
-            await checkSessions();
-          },
-        ],
-      ]),
-      new Map([
-        ['clock', () => assertClock(pool)] as const,
-        ...chains
-          .all()
-          .map(
-            ({ name, client }) => [`rpc:${name}`, async () => void (await client.getBlockNumber())] as const,
-          ),
-        ...chains
-          .allSolana()
-          .map((chain) => [`rpc:${chain.name}`, async () => void (await readEpoch(chain))] as const),
-      ]),
-      log,
-    ),
+    readiness,
     assertMayWrite: (userId: string) => assertNotHeld(database, userId),
     recordRefusal: createRefusalRecorder({ db, log }),
     commitReply: commitOn(db),

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
@@ -30,6 +31,8 @@ export interface PoolOptions {
   /** Whether the URL leads to a connection pooler such as PgBouncer. Default: false. */
   isPooled?: boolean;
   log?: (message: string) => void;
+  /** Called when the server has refused a statement because its disk is full. */
+  onFullDisk?: () => void;
 }
 
 /** The database or a transaction. */
@@ -98,6 +101,8 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   // statement reports the error.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   if (options.isPooled !== true) pool.on('connect', describeOnce);
+  const { onFullDisk } = options;
+  if (onFullDisk !== undefined) pool.on('connect', (client) => listenForFullDisk(client, onFullDisk));
   const queue = createFairQueue({
     concurrency: max,
     maxWaitMs: connectionTimeout,
@@ -180,6 +185,26 @@ function runStatement<Row extends pg.QueryResultRow>(
  */
 async function prepareSession(client: pg.ClientBase): Promise<void> {
   await client.query(`set timezone = 'UTC'; set datestyle = 'ISO'`);
+}
+
+const DISK_FULL = '53100';
+
+/** Calls `handler` whenever the server reports a full disk on this connection, whatever the statement was. */
+function listenForFullDisk(client: pg.ClientBase, handler: () => void): void {
+  const { connection } = client as unknown as { connection: EventEmitter };
+  connection.on('errorMessage', ({ code }: { code?: string }) => code === DISK_FULL && handler());
+}
+
+/**
+ * Throws if the database's disk is full. Makes the server write a temporary file, because only a file that grows needs
+ * space: small changes to a table fit into the pages that the table has.
+ */
+export async function assertDiskSpace(pool: pg.Pool): Promise<void> {
+  try {
+    await pool.query(`set local work_mem = '64kB'; select count(*) from generate_series(1, 20000)`);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === DISK_FULL) throw error;
+  }
 }
 
 /** Throws if the database does not respond. */

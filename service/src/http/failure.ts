@@ -53,11 +53,6 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError(isClientFault ? 'malformed_request' : 'internal_error', {}, { cause: error });
 }
 
-/** Returns whether PostgreSQL refused a write because its disk is full. */
-export function isFullDisk(error: unknown): boolean {
-  return (error as { code?: unknown } | undefined)?.code === '53100';
-}
-
 export function failureBody(error: ApiError, eventId: string) {
   return {
     message: error.message,

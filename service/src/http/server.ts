@@ -6,15 +6,7 @@ import { ApiError, type ErrorCode } from '../errors.ts';
 import { actorOf, type Caller } from './access.ts';
 import { addRoute } from './add-route.ts';
 import { readBodies } from './bodies.ts';
-import {
-  failureBody,
-  isFullDisk,
-  oauthMembers,
-  parserError,
-  rawFailure,
-  toApiError,
-  toOAuthError,
-} from './failure.ts';
+import { failureBody, oauthMembers, parserError, rawFailure, toApiError, toOAuthError } from './failure.ts';
 import { parseQuery } from './query-string.ts';
 import { rawHeader } from './raw-header.ts';
 import { chooseRequestId } from './refusal.ts';
@@ -210,7 +202,6 @@ function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: Fas
   const isOAuth = request.url.startsWith('/oauth/');
   const error = isOAuth ? toOAuthError(toApiError(thrown)) : toApiError(thrown);
   request.errorCode = error.code;
-  if (isFullDisk(error.cause)) ctx.readiness.reportFullDisk();
   if (error.status >= 500 || error.cause !== undefined) {
     const level = error.status >= 500 ? 'error' : 'debug';
     ctx.log[level](

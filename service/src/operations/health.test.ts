@@ -15,7 +15,7 @@ describe('readiness', () => {
     const degraded = createReadiness(new Map([['database', fine]]), new Map([['rpc:a', broken]]), log);
     expect(await degraded.read()).toEqual({
       isReady: true,
-      parts: { database: 'ok', 'rpc:a': 'unavailable', disk: 'ok' },
+      parts: { database: 'ok', 'rpc:a': 'unavailable' },
     });
     const down = createReadiness(new Map([['database', broken]]), new Map([['rpc:a', fine]]), log);
     expect((await down.read()).isReady).toBe(false);

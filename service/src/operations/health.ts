@@ -33,7 +33,7 @@ export const healthRoutes = [
     operationId: 'getReadiness',
     summary: 'Check that this node can answer requests',
     description:
-      'Reports the state of every dependency. Only the database and its notification connection decide whether the node is ready. If either is unavailable, or if the node is shutting down, the reply is 503 with the same `parts` in `errors`. Results are cached for a second.',
+      'Reports the state of every dependency. Only the database and its notification connection decide whether the node is ready. If either is unavailable, or if the node is shutting down, the reply is 503 with the same `parts` in `errors`. `disk` is unavailable if the database cannot write because its disk is full, and `clock` if the clocks of this node and the database differ by more than 20 seconds. Results are cached for a second.',
     reply: Readiness,
     errors: ['unavailable'],
     handle: (ctx) => readReadiness(ctx),

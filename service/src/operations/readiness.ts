@@ -11,15 +11,15 @@ export type Readiness = {
   /** Reports this node as not ready until the process ends, so that load balancers stop sending requests. */
   drain(): void;
   isDraining(): boolean;
-  /** Call this when the database has refused a write because its disk is full. */
+  /** Call this when the database has refused a statement because its disk is full. */
   reportFullDisk(): void;
 };
 
 const CACHE_TTL_MS = 1_000;
 const CHECK_TIMEOUT_MS = 2_000;
 /**
- * How long the disk counts as full after a refused write. After that, it counts as ok until the next refused write,
- * because only writes show whether there is space.
+ * How long the disk counts as full after a refused statement, whatever the check of the disk says: other data may have a
+ * disk of its own.
  */
 const FULL_DISK_TTL_MS = 10_000;
 
@@ -44,7 +44,7 @@ export function createReadiness(
   return {
     read: async () => {
       const parts = Object.fromEntries(await readStates());
-      parts.disk = performance.now() < fullDiskUntil ? 'unavailable' : 'ok';
+      if (performance.now() < fullDiskUntil) parts.disk = 'unavailable';
       const isReady = !isDraining && [...required.keys()].every((name) => parts[name] === 'ok');
       return { isReady, parts };
     },
