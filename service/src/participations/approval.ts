@@ -1,5 +1,11 @@
 import type { ApiError } from '../errors.ts';
-import { type FundsReader, inspectFunds, type RequiredFunds, type Shortage } from './funds.ts';
+import {
+  type AvailableFunds,
+  type FundsReader,
+  inspectFunds,
+  type RequiredFunds,
+  type Shortage,
+} from './funds.ts';
 
 /** The approval that a participation requires: `user` lets `fund` take `amount` of `token`. */
 export type RequiredApproval = RequiredFunds & { approvalHash: string };
@@ -38,6 +44,9 @@ export type Finding =
    */
   | { state: 'good'; source: string | null };
 
+/** A valid approval, with the allowance and balance at `height` or later. */
+export type GoodFinding = Extract<Finding, { state: 'good' }> & { available: AvailableFunds; height: bigint };
+
 /** Reads approvals and funds from the nodes of one chain. */
 export type ApprovalReader = FundsReader & {
   /**
@@ -46,11 +55,10 @@ export type ApprovalReader = FundsReader & {
    */
   inspectReceipts(required: readonly RequiredApproval[]): Promise<{ findings: Finding[]; height: bigint }>;
   /**
-   * Returns which of the accounts in `receipts` exist. On Solana, each commit creates an account as its receipt, so an
-   * existing account proves that the commit landed. Returns an empty set on EVM chains, where commits create no such
-   * accounts.
+   * Returns which of these commits have landed, on EVM chains at block `height` or earlier. On EVM chains, `commits` are
+   * the hashes of transactions. On Solana, they are the accounts that the commits create as their receipts.
    */
-  listLanded(receipts: readonly string[]): Promise<Set<string>>;
+  listLanded(commits: readonly string[], height: bigint): Promise<Set<string>>;
 };
 
 /**
@@ -60,7 +68,7 @@ export type ApprovalReader = FundsReader & {
 export async function inspectApprovals(
   reader: ApprovalReader,
   required: readonly RequiredApproval[],
-): Promise<Finding[]> {
+): Promise<(Exclude<Finding, { state: 'good' }> | GoodFinding)[]> {
   const { findings, height } = await reader.inspectReceipts(required);
   const good = required.flatMap((approval, i) => {
     const finding = findings[i];
@@ -69,7 +77,7 @@ export async function inspectApprovals(
   const funds = await inspectFunds(reader, good, height);
   return findings.map((finding) => {
     if (finding.state !== 'good') return finding;
-    const found = funds.shift();
-    return found === undefined || found.state === 'good' ? finding : found;
+    const found = funds.shift() ?? { state: 'unconfirmed' };
+    return found.state === 'good' ? { ...finding, available: found.available, height } : found;
   });
 }

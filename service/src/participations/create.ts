@@ -27,6 +27,7 @@ import { judgeApproval } from './judge-approval.ts';
 import { assertMinimumPurchase } from './minimum-purchase.ts';
 import { showParticipation } from './participation.ts';
 import type { NewParticipation, Participation } from './schema.ts';
+import { lockShortage, type SharedAllowance } from './shared-allowance.ts';
 import { insertParticipation } from './status.ts';
 import { countPrepared, listByApproval, type NewParticipation as NewRow, REQUEST_COLUMNS } from './store.ts';
 import { lockRemainingSupply } from './supply.ts';
@@ -120,8 +121,8 @@ async function createUnder(
     ...{ amount, approvalHash: showHash(hash), source: null },
   };
   const now = toTimestamp(ctx.clock.micros());
-  const approval = await judgeApproval(ctx, chain.reader, contract, required);
-  return recordParticipation(ctx, caller, offer, option, request, {
+  const { shared, ...approval } = await judgeApproval(ctx, chain.reader, contract.chain, required);
+  return recordParticipation(ctx, caller, offer, option, shared, request, {
     ...request,
     id: newId(ctx.clock, ctx.random),
     ...approval,
@@ -215,6 +216,7 @@ async function recordParticipation(
   caller: UserCaller,
   offer: Offer,
   option: OfferOption,
+  shared: SharedAllowance | null,
   request: RequestColumns,
   row: NewRow,
 ): Promise<Participation> {
@@ -223,6 +225,8 @@ async function recordParticipation(
     const first = openOfferLock(offer.id, ctx.clock);
     await lockEligible(ctx, tx, caller, 'participate', gate, { first, last: [sameTerms(tx, offer)] });
     await assertCapacity(tx, option, row);
+    const shortage = shared && (await lockShortage(tx, shared));
+    if (shortage) throw new ApiError(shortage.code, shortage.details);
     if (await insertParticipation(ctx, tx, row)) return showParticipation(row);
     return findRecorded({ db: tx }, request, row.approval_hash);
   });

@@ -3,7 +3,7 @@ import { encodeFunctionData, hexToBigInt, hexToNumber, isHex, numberToHex, size,
 import { erc20Abi } from '../chain/evm/abi.ts';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { readApprovals } from '../chain/evm/erc20.ts';
-import type { Receipt } from '../chain/evm/receipts.ts';
+import { type Receipt, readReceipts } from '../chain/evm/receipts.ts';
 import { describeRevert, revertData } from '../chain/evm/revert.ts';
 import { readTransfers } from '../chain/evm/transfers.ts';
 import type { RpcReply } from '../chain/rpc/endpoint.ts';
@@ -21,7 +21,7 @@ export function evmApprovalReader(chain: EvmChain): ApprovalReader {
   return {
     inspectReceipts: (required) => inspectReceipts(chain, required),
     readFunds: (required, height) => readFunds(chain, required, height),
-    listLanded: async () => new Set(),
+    listLanded: (hashes, height) => listLanded(chain, hashes as Hex[], height),
   };
 }
 
@@ -109,6 +109,16 @@ async function readFunds(
     if (allowance instanceof ApiError) return allowance;
     return balance instanceof ApiError ? balance : { allowance, balance };
   });
+}
+
+async function listLanded(chain: EvmChain, hashes: readonly Hex[], height: bigint): Promise<Set<Hex>> {
+  const receipts = await readReceipts(chain, hashes);
+  return new Set(
+    hashes.filter((_, i) => {
+      const receipt = receipts[i];
+      return receipt?.status === '0x1' && hexToBigInt(receipt.blockNumber) <= height;
+    }),
+  );
 }
 
 /**

@@ -34,7 +34,7 @@ export type FundsFinding =
   | { state: 'unconfirmed' }
   | { state: 'short'; shortage: Shortage }
   | { state: 'unreadable'; error: ApiError }
-  | { state: 'good' };
+  | { state: 'good'; available: AvailableFunds };
 
 /** Judges whether each fund could take its amount at block `height` or later. */
 export async function inspectFunds(
@@ -48,7 +48,7 @@ export async function inspectFunds(
     if (found === null) return { state: 'unconfirmed' };
     if (found instanceof ApiError) return { state: 'unreadable', error: found };
     const shortage = findShortage(funds, found);
-    return shortage === null ? { state: 'good' } : { state: 'short', shortage };
+    return shortage === null ? { state: 'good', available: found } : { state: 'short', shortage };
   });
 }
 

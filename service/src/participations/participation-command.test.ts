@@ -21,7 +21,8 @@ beforeAll(async () => {
   const [buyer] = sale.buyers;
   if (buyer === undefined) throw new Error('no buyer');
   id = (await sale.participate(buyer, 1_250_000n)).id;
-  await sale.participate(buyer, 3n * UNIT);
+  await sale.participate(buyer, 3n * UNIT, 5n * UNIT);
+  await buyer.approve(1_250_000n);
   await saleWorker(sale).settle();
 });
 afterAll(async () => {

@@ -376,7 +376,7 @@ describe('the order of checks', () => {
 
 describe('GET /v1/participations', () => {
   test('shows users their own participations and partners those of all their users', async () => {
-    const hash = await sale.buyer(3).approve(3n * UNIT);
+    const hash = await sale.buyer(3).approve(6n * UNIT);
     await proveWallets(sale.app.ctx, [sale.buyer(3).address], { userId: userId(7) });
     const create = async () => (await post(sale.request(sale.buyer(3), 3n * UNIT, hash), other)).status;
     // The circuit breaker stays open for a while after the outage above.

@@ -276,20 +276,3 @@ export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
   );
   return rows.length > 0;
 }
-
-/**
- * Returns the amounts of the participations still to be paid from a token account. If a commit is in progress,
- * `receipt` is the address of the account that the commit creates as its receipt.
- */
-export async function listUnsettledOfSource(
-  db: Db,
-  chain: string,
-  source: string,
-): Promise<{ amount: bigint; receipt: string | null }[]> {
-  const { rows } = await sql<{ amount: string; receipt: string | null }>`
-    select p.amount::text, t.receipt from participations p left join operator_transactions t on t.id = p.commit_id
-    where p.source_address = ${source} and p.chain = ${chain} and p.status in ('pending', 'submitted')`.execute(
-    db,
-  );
-  return rows.map(({ amount, receipt }) => ({ amount: BigInt(amount), receipt }));
-}

@@ -80,7 +80,8 @@ test('a node that hangs while signing cannot store after another node has taken 
 
 test('two nodes that run at once settle every row once', async () => {
   const ids: string[] = [];
-  for (let i = 0; i < 12; i++) ids.push((await sale.participate(sale.buyer(i % 6), UNIT)).id);
+  for (let i = 0; i < 12; i++) ids.push((await sale.participate(sale.buyer(i % 6), UNIT, 2n * UNIT)).id);
+  await sale.buyer(0).approve(UNIT);
   const nodes = [await dyingWorker(), await dyingWorker()];
   for (let i = 0; i < 6; i++) await Promise.all(nodes.map(({ round }) => round().catch(() => undefined)));
   await saleWorker(sale).settle();

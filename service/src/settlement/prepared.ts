@@ -1,5 +1,11 @@
 import type { Context } from '../context.ts';
-import { type ApprovalReader, type Finding, inspectApprovals } from '../participations/approval.ts';
+import {
+  type ApprovalReader,
+  type Finding,
+  type GoodFinding,
+  inspectApprovals,
+} from '../participations/approval.ts';
+import { lockShortage, readSharedAllowance } from '../participations/shared-allowance.ts';
 import { changeStatus } from '../participations/status.ts';
 import { lockRemainingSupply } from '../participations/supply.ts';
 import { mayEnd } from './agreement.ts';
@@ -50,10 +56,10 @@ export async function checkPrepared(worker: SettlementWorker): Promise<{ waiting
 async function applyFinding(
   worker: SettlementWorker,
   row: SettlementRow,
-  finding: Finding,
+  finding: Exclude<Finding, { state: 'good' }> | GoodFinding,
 ): Promise<boolean> {
   const { ctx, driver } = worker;
-  if (finding.state === 'good') return reserve(worker, row, finding.source);
+  if (finding.state === 'good') return reserve(worker, row, finding);
   const reason = failureReason(ctx, row, finding);
   if (reason === null) return false;
   // A row with a wrong approval can never have been committed, so there is no lost commit to look for.
@@ -106,17 +112,16 @@ async function fail(ctx: Context, { id }: SettlementRow, reason: string): Promis
 
 /**
  * Moves the row to `pending` and thereby reserves the row's amount from the option's supply. If too little supply is
- * left, the row fails.
+ * left, the row fails. The row waits while its approval does not cover the participations that share its allowance.
  */
-async function reserve(
-  worker: SettlementWorker,
-  row: SettlementRow,
-  source: string | null,
-): Promise<boolean> {
-  const { ctx } = worker;
+async function reserve(worker: SettlementWorker, row: SettlementRow, finding: GoodFinding): Promise<boolean> {
+  const { ctx, driver } = worker;
+  const { source } = finding;
+  const shared = await readSharedAllowance(ctx.db, driver.reader(), row.chain, row, finding);
   const isReserved = await ctx.db.transaction().execute(async (tx) => {
     const remaining = await lockRemainingSupply(tx, row.optionId, row.decimals);
     if (remaining !== null && row.amount > remaining) return null;
+    if ((await lockShortage(tx, shared)) !== null) return false;
     if (source !== null) await setSource(tx, row.id, source);
     return (await changeStatus(ctx, tx, { ids: [row.id], from: ['prepared'], to: 'pending' })) === 1;
   });

@@ -23,15 +23,12 @@ describe('commits', () => {
   test('a row waits while a commit in progress reserves the allowance that it needs', async () => {
     const { round, settle } = saleWorker(sale);
     const buyer = sale.buyer(5);
-    const hashes = [await buyer.approve(10n * UNIT), await buyer.approve(10n * UNIT)];
     const ids: string[] = [];
+    for (const approved of [6n, 12n])
+      ids.push((await sale.participate(buyer, 6n * UNIT, approved * UNIT)).id);
+    await buyer.approve(10n * UNIT);
     sale.pauseMining();
-    for (const hash of hashes) {
-      const request = sale.request(buyer, 6n * UNIT, hash);
-      const { body } = await sale.person.call('POST', '/v1/participations', request);
-      ids.push(String(body.id));
-      await round();
-    }
+    await round();
     const statuses = () => Promise.all(ids.map((id) => sale.statusOf(id)));
     expect(await statuses()).toEqual(['submitted', 'pending']);
     sale.resumeMining();
@@ -64,10 +61,11 @@ describe('commits', () => {
     await expectDatabaseToMatchFund(sale);
   });
 
-  test('of two equal participations of one user, one fails if the allowance covers only one', async () => {
+  test('of two equal participations of one user, one fails if the allowance then covers only one', async () => {
     const { settle } = saleWorker(sale);
     const first = await sale.participate(sale.buyer(1), 7n * UNIT);
-    const second = await sale.participate(sale.buyer(1), 7n * UNIT);
+    const second = await sale.participate(sale.buyer(1), 7n * UNIT, 14n * UNIT);
+    await sale.buyer(1).approve(7n * UNIT);
     await settle();
     expect([await sale.statusOf(first.id), await sale.statusOf(second.id)]).toEqual(['completed', 'failed']);
     await expectDatabaseToMatchFund(sale);

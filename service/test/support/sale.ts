@@ -43,8 +43,12 @@ export type Sale = {
   buyer(index: number): Buyer;
   /** Builds a request that is valid if `hash` is an approval of the amount. */
   request(buyer: { address: string }, amount: bigint, hash: Hex): Record<string, string>;
-  /** Approves the amount and creates a participation. */
-  participate(buyer: Buyer, amount: bigint): Promise<{ id: string; status: string; hash: Hex }>;
+  /** Approves the amount, or `approved` instead, and creates a participation. */
+  participate(
+    buyer: Buyer,
+    amount: bigint,
+    approved?: bigint,
+  ): Promise<{ id: string; status: string; hash: Hex }>;
   statusOf(id: string): Promise<string>;
   reasonOf(id: string): Promise<string | null>;
   eventsOf(id: string): Promise<string[]>;
@@ -123,8 +127,8 @@ export async function startSale(options: SaleOptions = {}): Promise<Sale> {
   return {
     ...{ app, chain, node, offer, option, fund, usdc, usdt, person: user, buyers, request },
     buyer: buyerAt,
-    participate: async (participant, amount) => {
-      const hash = await participant.approve(amount);
+    participate: async (participant, amount, approved = amount) => {
+      const hash = await participant.approve(approved);
       const { status, body } = await user.call(
         'POST',
         '/v1/participations',
