@@ -58,7 +58,13 @@ function checkOptions({ type, options, contracts }: OfferFile, report: Report): 
     (index) => `options.${index}.slug`,
     report,
   );
-  options.forEach(({ requirements }, option) => {
+  const isOnSolana = contracts.some(({ chain }) => chainFacts(chain).protocol === 'solana');
+  options.forEach(({ requirements, minimum_purchase_usd }, option) => {
+    if (isOnSolana && !/[1-9]/.test(minimum_purchase_usd ?? ''))
+      report(
+        `options.${option}.minimum_purchase_usd`,
+        'is required on Solana and must be greater than 0, because each participation costs the operator about 0.002 SOL',
+      );
     const keys = requirements.map(requirementKey);
     reportRepeated(keys, (index) => `options.${option}.requirements.${index}`, report);
     checkJurisdictions(requirements, `options.${option}.requirements`, report);

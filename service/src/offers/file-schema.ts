@@ -90,7 +90,7 @@ const FileOption = Closed({
   price_usd: Amount('The price of one token.'),
   floor_price_usd: Amount('The minimum bid price.'),
   bid_increment: Amount('The minimum increment between bids.'),
-  minimum_purchase_usd: Amount('The minimum purchase.'),
+  minimum_purchase_usd: Amount('The minimum purchase. Required for offers on Solana.'),
   total_token_supply: Amount('The total number of tokens.'),
   sale_agreement_url: optional(Uri, 'The sale agreement that the user accepts.'),
   accreditation_days: Type.Integer({

@@ -100,6 +100,22 @@ test('a file with the addresses or fields of another protocol is refused', () =>
   expect(() => saleFile({ type: 'fund::swap', contracts: [contract] as never })).toThrow(OfferFileError);
 });
 
+test.each([
+  ['no minimum purchase', {}],
+  ['a minimum purchase of 0', { minimum_purchase_usd: '0.00' }],
+])('a file whose option has %s is refused, because every participation costs SOL', (_, option) => {
+  const { contracts, options } = solanaSaleFile();
+  const change = { contracts, options: [...options, { slug: 'second', ...option }] as never };
+  expect(() => saleFile(change)).toThrow('options.1.minimum_purchase_usd: is required on Solana');
+  expect(() => saleFile({ options: change.options })).not.toThrow();
+});
+
+test('a purchase of dust is refused', async () => {
+  const buyer = await sale.buyer('dust');
+  const { status, body } = await sale.post(buyer, 1n, sale.approve(buyer, 1n));
+  expect([status, body.errors]).toEqual([422, { amount: ['is below the minimum purchase of 0.01 USD'] }]);
+});
+
 test('offer details show the fund with its exact spelling', async () => {
   const { body } = await sale.person.call('GET', `/v1/offers/${sale.offer.id}`);
   expect(body.contracts).toEqual([

@@ -204,7 +204,7 @@ export function solanaSaleFile() {
         funding_tokens: [{ asset: 'usd-coin', address: MINT }],
       },
     ] as never,
-    options: [{ slug: 'standard' }] as never,
+    options: [{ slug: 'standard', minimum_purchase_usd: '0.01' }] as never,
   });
 }
 
