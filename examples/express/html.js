@@ -1,7 +1,7 @@
 /** Returns a page. Everything in `content` must be escaped. */
 export function page(title, content) {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>
-<link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/page.css"></head><body><main>
+<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/page.css"></head><body><main>
 <h1>${title}</h1>${content}</main></body></html>`;
 }
 

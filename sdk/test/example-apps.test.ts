@@ -14,6 +14,8 @@ import { PACKAGES } from '../../service/test/support/packages.ts';
 import { runCauseway } from '../../service/test/support/service.ts';
 import type { TestWallet } from '../src/testing/index.ts';
 import { startSandbox } from './flows/sandbox.ts';
+import { shoot } from './react/test-app.ts';
+import { expectThemes } from './themes.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
@@ -164,7 +166,7 @@ async function addExtension(page: Page, { provider, address }: TestWallet): Prom
 }
 
 test.each(NAMES)(
-  '%s: a user signs in, invests, sees it settle and signs out',
+  '%s: a user signs in, invests, sees it settle and signs out, in the colors of every theme',
   async (name) => {
     const app = await startExample(name);
     const context = await browser.newContext({ reducedMotion: 'reduce' });
@@ -195,6 +197,8 @@ test.each(NAMES)(
       await page.getByRole('button', { name: 'Fox' }).click();
       await page.getByText('Balance 1,000 USDC').waitFor();
       await page.getByLabel('Amount').fill('20');
+      await expectThemes(page);
+      await shoot(page, `example-${name}`);
       await page.getByRole('button', { name: 'Review order' }).click();
       await page.getByRole('button', { name: 'Invest', exact: true }).click();
       await page.getByText('Your investment is complete.').waitFor({ timeout: 90_000 });

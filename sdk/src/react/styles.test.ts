@@ -6,7 +6,9 @@ const css = read('styles.css').replace(/@import "(.+)";/g, (_, path: string) => 
 
 /** Returns the colors of a theme, keyed by variable name. */
 function palette(theme: 'light' | 'dark'): Map<string, string> {
-  const pairs = css.matchAll(/--cw-([\w-]+):\s*light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)/g);
+  const pairs = css.matchAll(
+    /--cw-([\w-]+):\s*light-dark\((#[0-9a-f]{6}) var\(--cw-comma\) (#[0-9a-f]{6})\)/g,
+  );
   return new Map(
     [...pairs].map(([, name = '', light = '', dark = '']) => [name, theme === 'light' ? light : dark]),
   );
