@@ -11,7 +11,7 @@ import type { UserCaller } from '../http/access.ts';
 import { isId, newId } from '../http/ids.ts';
 import { readPage } from '../http/paging.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { findOffer, findOption, offerState } from '../offers/offer.ts';
+import { findOffer, findOption, offerState, storedOptions } from '../offers/offer.ts';
 import type { OfferOption } from '../offers/stored-offer.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import { bindingEvent } from './binding-event.ts';
@@ -52,13 +52,16 @@ export async function connectWallet(
   await proveOwnership(ctx, caller, { chain: input.chain, address, signature: input.signature });
   return ctx.commitReply(async (tx) => {
     const { userId: user_id, partnerId: partner_id } = caller;
-    const { found } = await runSteps(tx, {
+    const { found, current } = await runSteps(tx, {
       window: windowLock(ctx, tx, offer.id, option.id, user_id),
       account: accountLock(user_id),
       // Another user may have proven the wallet since `proveOwnership` returned.
       proof: proofLock({ user_id, partner_id, wallet_address: address }),
       found: bindings(tx, option.id, user_id, address),
+      // Read again, because the limit may have changed since the catalogue was read.
+      current: storedOptions([option.id]),
     });
+    if (current[0] === undefined) throw new ApiError('not_found');
     const wanted: NewBinding = {
       id: newId(ctx.clock, ctx.random),
       option_id: option.id,
@@ -69,7 +72,7 @@ export async function connectWallet(
       proved_chain: input.chain,
       proved_at: toTimestamp(ctx.clock.micros()),
     };
-    const { binding, isNew } = await bind(tx, option, wanted, found);
+    const { binding, isNew } = await bind(tx, current[0], wanted, found);
     if (isNew) await appendEvent(ctx, tx, bindingEvent('wallet.bound', offer.id, caller.partnerId, binding));
     if (isNew) await reportStatuses(ctx, tx, caller.userId);
     return toOptionAddress(binding);

@@ -5,8 +5,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { START, type TestApp, testApp } from '../../test/support/app.ts';
 import { expectAudited } from '../../test/support/audited.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
+import { USER } from '../../test/support/tokens.ts';
 import { evmWallet, type Person, person, solanaWallet, userId } from '../../test/support/wallets.ts';
 import { runHousekeeping } from '../jobs/housekeeping.ts';
+import { applyOffers } from '../offers/apply.ts';
 import type { toOffer } from '../offers/catalogue.ts';
 import { closeOffer } from '../offers/lifecycle.ts';
 import { setRedirects } from '../partners/partner.ts';
@@ -377,6 +379,31 @@ describe('bindings', () => {
     expect(list.body).toEqual({ object: 'list', data: [sol.body, replaced.body] });
     // The replaced address is free again.
     expect((await other.bind(offer.id, plain, wallet)).status).toBe(200);
+  });
+
+  test('keep to a limit that was lowered while the request was in flight', async () => {
+    const limited = (max_wallets: number) =>
+      saleFile({
+        slug: 'lowered-limit',
+        options: [
+          { slug: 'listed', requirements: [{ type: 'whitelisted_wallet', details: { max_wallets } }] },
+        ] as never,
+      });
+    const { id, options } = await makeOffer(app.ctx, limited(2));
+    const optionId = options[0]?.id ?? '';
+    expect((await user.bind(id, optionId, wallet)).status).toBe(200);
+    const { db } = app.ctx;
+    const holding = await db.startTransaction().execute();
+    await sql`select from users where id = ${USER} for update`.execute(holding);
+    // The offer is not locked yet, because the request waits for its user first.
+    const signature = await second.sign(await user.challenge(second));
+    const reply = user.connect(id, optionId, second, signature);
+    const isWaiting = async () =>
+      (await sql`select from pg_locks where not granted`.execute(db)).rows.length > 0;
+    await expect.poll(isWaiting).toBe(true);
+    await applyOffers(app.ctx, [limited(1)]);
+    await holding.rollback().execute();
+    expect((await reply).body.code).toBe('max_wallets_reached');
   });
 
   test('accumulate up to max_wallets with the requirement, counting each wallet once', async () => {
