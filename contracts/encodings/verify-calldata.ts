@@ -33,6 +33,11 @@ export type CalldataClaim = {
   fee?: string | undefined;
   notional_value?: string | undefined;
   receive_output_amount?: string | undefined;
+  /**
+   * The order's attestation, from its `tokenized_swap.issued` event. Checked only if given. Without it, the quote of
+   * another order for the same quantity and with the same expiry passes.
+   */
+  attestation_id?: string | undefined;
   /** The expected payment token. Checked only if given. */
   funding_token?: string | undefined;
   /** The expected asset. Checked only if given. */
@@ -72,7 +77,8 @@ const LOOSE = { strict: false };
 const MAX_DATE_S = 8_640_000_000_000n;
 
 /**
- * Checks tokenized-asset calldata against the chain: its signers, its wallet, its cost, its output and its expiry.
+ * Checks tokenized-asset calldata against the chain: its signers, its wallet, its attestation, its cost, its output and
+ * its expiry.
  * Needs only viem and an EIP-1193 node, so it runs anywhere. Throws only if the node fails.
  */
 export async function verifyCalldata(node: NodeConnection, claim: CalldataClaim): Promise<Verdict> {
@@ -164,6 +170,8 @@ async function checkMoney(read: Read, { claim, call, swap }: Subject, note: Note
   compareAddress('asset', claim.asset, quote.asset);
   note('side', quote.side === 0, quote.side === 0 ? 'is a buy' : 'is not a buy');
   compareAmount('pay_input_amount', claim.pay_input_amount, amount);
+  if (claim.attestation_id !== undefined)
+    compareAmount('attestation', claim.attestation_id, quote.attestationId);
   compareAmount('receive_output_amount', claim.receive_output_amount, quote.quantity);
   const [split, decimals] = [await read(swap, 'fee', [quote.side, amount]), await read(token, 'decimals')];
   if (!Array.isArray(split) || typeof decimals !== 'number')

@@ -105,8 +105,7 @@ export async function issueCalldata(
       chain: contract.chain,
       amount: gross,
     };
-    const { quantity } = attestation;
-    await appendEvent(ctx, tx, orderEvent(order, 'issued', { quantity, hash: null }));
+    await appendEvent(ctx, tx, orderEvent(order, 'issued', { attestation, hash: null }));
     return reply;
   });
 }

@@ -1,5 +1,6 @@
 import type { Hex } from 'viem';
 import type { NewEvent } from '../events/event.ts';
+import type { Attestation } from './provider.ts';
 import type { StoredOrder } from './store.ts';
 
 type OrderFacts = Pick<
@@ -11,7 +12,7 @@ type OrderFacts = Pick<
 export function orderEvent(
   order: OrderFacts,
   status: 'issued' | 'executed' | 'expired',
-  { quantity, hash }: { quantity: bigint | null; hash: Hex | null },
+  { attestation, hash }: { attestation: Attestation | null; hash: Hex | null },
 ): NewEvent {
   const { id, partner_id, user_id, offer_id, symbol, chain, amount } = order;
   return {
@@ -26,7 +27,8 @@ export function orderEvent(
       chain,
       status,
       pay_input_amount: amount.toString(),
-      receive_output_amount: quantity?.toString() ?? null,
+      receive_output_amount: attestation?.quantity.toString() ?? null,
+      attestation_id: attestation?.attestationId.toString() ?? null,
       transaction_hash: hash,
     },
     ...(status !== 'issued' && { changes: { status: 'issued' } }),

@@ -9,7 +9,9 @@ import {
   MARKET_OPEN,
   startTokenizedWorld,
   type TokenizedWorld,
+  withQuoteOf,
 } from '../../test/support/venue.ts';
+import { proveWallets } from '../../test/support/wallets.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 import { settleOrders } from './watch.ts';
 
@@ -339,6 +341,25 @@ describe('the outcome of an order', () => {
     ]);
     expect(written[1]?.data.transaction_hash).toMatch(/^0x[0-9a-f]{64}$/);
     expect(written[3]?.data.transaction_hash).toBeNull();
+  });
+
+  test('is not executed by another wallet or attestation: a quote put into another order settles neither', async () => {
+    const { app, usdc, deployment, wallet, send } = world;
+    await app.ctx.db.deleteFrom('events').execute();
+    await app.ctx.db.deleteFrom('tokenized_orders').execute();
+    await proveWallets(app.ctx, [wallet.address, other().address]);
+    await world.call(other().key, usdc, token, 'approve', [deployment.swap, maxUint256]);
+    const mine = await order();
+    const theirs = await order({ wallet_address: other().address });
+    expect([mine.status, theirs.status]).toEqual([200, 200]);
+    const data = withQuoteOf(mine.body.data as Hex, theirs.body.data as Hex);
+    expect(await send(wallet.key, deployment.swap, data)).toBe('success');
+    await settleOrders(app.ctx);
+    world.app.clock.advance(31);
+    await world.chain.chain.mine(1);
+    await settleOrders(app.ctx);
+    const outcomes = (await events()).map(({ type }) => type).slice(2);
+    expect(outcomes).toEqual(['tokenized_swap.expired', 'tokenized_swap.expired']);
   });
 
   test('is found although 600 orders of a chain that cannot be read wait longer', async () => {

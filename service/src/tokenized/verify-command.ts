@@ -7,8 +7,8 @@ import { type CommandHelp, UsageError } from '../operations/command.ts';
 
 export const VERIFY_HELP: CommandHelp = {
   usage: [
-    'verify-calldata --rpc URL --wallet ADDRESS --reply FILE [--domain-name NAME]',
-    'verify-calldata --rpc URL --wallet ADDRESS --to ADDRESS --data HEX [--domain-name NAME]',
+    'verify-calldata --rpc URL --wallet ADDRESS --reply FILE [--attestation ID] [--domain-name NAME]',
+    'verify-calldata --rpc URL --wallet ADDRESS --to ADDRESS --data HEX [--attestation ID] [--domain-name NAME]',
   ],
   description:
     'Verifies the calldata of a tokenized swap before you sign it. The checks use an Ethereum node of your choice, so you need not trust this service. Prints one line per check and exits with 1 if any check fails.',
@@ -19,6 +19,8 @@ export const VERIFY_HELP: CommandHelp = {
       'The file with the JSON reply of POST /v1/tokenized/swap/transaction, or - for standard input.',
     '--to ADDRESS': 'The contract that the transaction calls, if there is no reply file.',
     '--data HEX': 'The calldata, if there is no reply file.',
+    '--attestation ID':
+      "The order's attestation_id, from its tokenized_swap.issued event. Detects the quote of another order.",
     '--domain-name NAME':
       'The EIP-712 domain name of the swap contract, if the contract has no eip712Domain().',
   },
@@ -39,10 +41,11 @@ export async function runVerify(args: string[]): Promise<void> {
       reply: { type: 'string' },
       to: { type: 'string' },
       data: { type: 'string' },
+      attestation: { type: 'string' },
       'domain-name': { type: 'string' },
     },
   });
-  const { rpc: url, wallet } = values;
+  const { rpc: url, wallet, attestation } = values;
   if (url === undefined || !URL.canParse(url))
     throw new UsageError('verify-calldata requires --rpc with a URL');
   if (!isHex(wallet, 40)) throw new UsageError('verify-calldata requires --wallet with an address');
@@ -56,6 +59,7 @@ export async function runVerify(args: string[]): Promise<void> {
     to,
     data,
     wallet,
+    ...(attestation !== undefined && { attestation_id: attestation }),
     ...(name !== undefined && { domain_name: name }),
   } as CalldataClaim;
   const rpc = openRpc({ chain: 'node', protocol: EVM_PROTOCOL, urls: [url], timeoutMs: TIMEOUT_MS });

@@ -4,12 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { token } from '@causeway/contracts/abi/token.ts';
 import { tokenizedSwap } from '@causeway/contracts/abi/tokenized-swap.ts';
 import { type CalldataClaim, verifyCalldata } from '@causeway/contracts/encodings/verify-calldata.ts';
 import { testWallets } from '@causeway/sandbox/seed/keys.ts';
-import type { Hex } from 'viem';
+import { type Hex, maxUint256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { changeEachByte, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
+import {
+  changeEachByte,
+  startTokenizedWorld,
+  type TokenizedWorld,
+  withQuoteOf,
+} from '../../test/support/venue.ts';
+import { proveWallets } from '../../test/support/wallets.ts';
 import { deriveSandboxKey } from '../operator/sandbox-keys.ts';
 
 let world: TokenizedWorld;
@@ -69,6 +76,38 @@ test.each<[string, () => Partial<CalldataClaim>, string]>([
   expect(await failedChecks(change())).toContain(check);
 });
 
+test("another order's quote with the same expiry is detected by its attestation, and by its quantity", async () => {
+  const { app, user, wallet, usdc, deployment, call, setPrice, venue } = world;
+  const other = { address: testWallets[1]?.address as Hex, key: testWallets[1]?.private_key as Hex };
+  await proveWallets(app.ctx, [wallet.address, other.address]);
+  await call(other.key, usdc, token, 'approve', [deployment.swap, maxUint256]);
+  const place = async () => {
+    await app.ctx.db.updateTable('tokenized_orders').set({ holding: false }).execute();
+    const { status, body } = await user.call('POST', '/v1/tokenized/swap/transaction', {
+      ...{ amount: '1005000000', chain: 'ethereum_sepolia', symbol: 'AAPLon', wallet_address: other.address },
+    });
+    expect(status).toBe(200);
+    return body as { data: Hex; receive_output_amount: string };
+  };
+  const { data } = (
+    await app.ctx.db.selectFrom('events').select('data').where('type', '=', 'tokenized_swap.issued').execute()
+  )[0] as { data: { attestation_id: string; receive_output_amount: string } };
+  const expected = { attestation_id: data.attestation_id };
+  expect(await failedChecks(expected)).toEqual([]);
+  const same = await place();
+  expect(same.receive_output_amount).toBe(good.receive_output_amount);
+  expect(await failedChecks({ ...expected, data: withQuoteOf(good.data as Hex, same.data) })).toEqual([
+    'attestation',
+  ]);
+  await setPrice('AAPLon', 230n * 10n ** 18n);
+  const cheaper = await place();
+  expect(cheaper.receive_output_amount).not.toBe(good.receive_output_amount);
+  expect(await failedChecks({ data: withQuoteOf(good.data as Hex, cheaper.data) })).toEqual([
+    'receive_output_amount',
+  ]);
+  venue.state.assets = {};
+});
+
 test('any changed byte of the calldata is detected', async () => {
   const missed: number[] = [];
   for (const [at, data] of changeEachByte(good.data as Hex).entries())
@@ -113,7 +152,7 @@ test('the verifier only imports viem, so it runs in a browser', () => {
 
 test('the command prints the findings and sets its exit code', async () => {
   const bin = fileURLToPath(new URL('../../bin/causeway.mjs', import.meta.url));
-  const run = (reply: object) => {
+  const run = (reply: object, ...more: string[]) => {
     const file = join(folder, 'reply.json');
     writeFileSync(file, JSON.stringify(reply));
     const args = [
@@ -124,6 +163,7 @@ test('the command prints the findings and sets its exit code', async () => {
       world.wallet.address,
       '--reply',
       file,
+      ...more,
     ];
     return promisify(execFile)(process.execPath, [bin, ...args]).then(
       ({ stdout }) => ({ code: 0, stdout }),
@@ -132,6 +172,8 @@ test('the command prints the findings and sets its exit code', async () => {
   };
   const valid = await run(good);
   expect([valid.code, valid.stdout.includes('FAILED')]).toEqual([0, false]);
+  const other = await run(good, '--attestation', '7');
+  expect(other.stdout).toMatch(/FAILED\s+attestation/);
   const invalid = await run({ ...good, fee: '7' });
   expect(invalid.code).toBe(1);
   expect(invalid.stdout).toMatch(/FAILED\s+fee/);

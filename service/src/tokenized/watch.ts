@@ -116,8 +116,7 @@ async function finishOrder(
   await ctx.db.transaction().execute(async (tx) => {
     if (!(await moveOrder(tx, id, 'live', { state, holding: false }, now))) return;
     if (hash !== null) await saveTransactionHash(tx, id, hash);
-    const quantity = order.attestation?.quantity ?? null;
-    await appendEvent(ctx, tx, orderEvent(order, state, { quantity, hash }));
+    await appendEvent(ctx, tx, orderEvent(order, state, { attestation: order.attestation, hash }));
   });
 }
 

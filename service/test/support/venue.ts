@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { token as tokenArtifact } from '@causeway/contracts/abi/token.ts';
 import { venueManager } from '@causeway/contracts/abi/venue-manager.ts';
 import { venueOracle } from '@causeway/contracts/abi/venue-oracle.ts';
+import { verifiedSwapAbi } from '@causeway/contracts/encodings/verifier-abi.ts';
 import { sandboxKey, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import type { VenueDeployment } from '@causeway/sandbox/simulators/chains/deploy-venue.ts';
 import { transact } from '@causeway/sandbox/simulators/chains/transact.ts';
@@ -13,7 +14,7 @@ import { createVenueServer } from '@causeway/sandbox/simulators/venue/server.ts'
 import { openVenueState, type VenueState } from '@causeway/sandbox/simulators/venue/state.ts';
 import { type Abi, type ContractFunctionArgs, type ContractFunctionName, type Hex, maxUint256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { bytesToHex, encodeFunctionData, hexToBytes } from 'viem/utils';
+import { bytesToHex, decodeFunctionData, encodeFunctionData, hexToBytes } from 'viem/utils';
 import type { Offer } from '../../src/offers/catalogue.ts';
 import type { OfferFile } from '../../src/offers/file-schema.ts';
 import { deriveSandboxKey } from '../../src/operator/sandbox-keys.ts';
@@ -24,6 +25,8 @@ import { type Person, person, proveWallets } from './wallets.ts';
 
 /** Monday 10:00 in New York, in the regular session. */
 export const MARKET_OPEN = Date.parse('2026-03-02T15:00:00Z');
+
+type SwapArgs = ContractFunctionArgs<typeof verifiedSwapAbi, 'nonpayable', 'swap'>;
 
 export type TestVenue = {
   url: string;
@@ -127,6 +130,15 @@ export function changeEachByte(data: Hex): Hex[] {
     changed[at] = byte ^ (1 + (at % 255));
     return bytesToHex(changed);
   });
+}
+
+/** Returns the calldata of one order with the venue's quote of another. */
+export function withQuoteOf(data: Hex, other: Hex): Hex {
+  const decode = (call: Hex) => decodeFunctionData({ abi: verifiedSwapAbi, data: call }).args as SwapArgs;
+  const [, , token, amount, operatorSignature] = decode(data);
+  const [quote, venueSignature] = decode(other);
+  const args: SwapArgs = [quote, venueSignature, token, amount, operatorSignature];
+  return encodeFunctionData({ abi: verifiedSwapAbi, functionName: 'swap', args });
 }
 
 /** Starts the application with a chain, a venue and an AAPLon offer. They all share one clock. */
