@@ -7,7 +7,7 @@ import {
   freezeByWallet,
   listFrozen,
   listHeldIds,
-  setFrozen,
+  setHeld,
   unfreezeRow,
 } from './store.ts';
 import { lockRemainingSupply } from './supply.ts';
@@ -24,9 +24,12 @@ export function freezeParticipations(tx: Db, wallets: readonly string[]): Promis
   return freezeByWallet(tx, wallets, 'sanctions');
 }
 
-/** Blocks all transactions for these participations until an operator decides. Only operators see the reason. */
-export function freezeRows(db: Db, ids: readonly string[], reason: 'hold' | 'sanctions'): Promise<void> {
-  return setFrozen(db, ids, reason);
+/**
+ * Freezes these participations because their users are on hold. A participation that is frozen because of sanctions
+ * stays so, because the end of the hold must not resume it.
+ */
+export function freezeHeld(db: Db, ids: readonly string[]): Promise<void> {
+  return setHeld(db, ids);
 }
 
 /** Resumes the participations that were frozen because of sanctions. */

@@ -4,7 +4,7 @@ import type { Db } from '../db/pool.ts';
 import { rehearse } from '../db/rehearse.ts';
 import { ApiError, invalidField } from '../errors.ts';
 import { isId, newId } from '../http/ids.ts';
-import { freezeRows } from './freeze.ts';
+import { freezeHeld } from './freeze.ts';
 import {
   confirmRequest,
   findRefundLimit,
@@ -71,7 +71,7 @@ export async function requestRefunds(
   // limit. They must not be refunded now, even if the hold has ended in the meantime. Those whose user is still on hold
   // are frozen, to record why they were not refunded.
   const others = participationIds.filter((each) => !counted.has(each));
-  if (others.length > 0) await ctx.db.transaction().execute((tx) => freezeHeld(tx, others));
+  if (others.length > 0) await ctx.db.transaction().execute((tx) => keepUnheld(tx, others));
   return changeAll(ctx, ids, onProgress);
 }
 
@@ -159,15 +159,14 @@ async function acceptRequest(ctx: Parts, name: string, id: string): Promise<Refu
  * Freezes the participations of users on hold. Returns the other refundable participations. A frozen participation must
  * not become `remit_submitted`, because its refund would not be sent.
  */
-async function freezeHeld(tx: Db, ids: readonly string[]): Promise<string[]> {
+async function keepUnheld(tx: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await listRefundUsers(tx, ids);
   const held = new Set(await lockHeld(tx, [...new Set(rows.map(({ user_id }) => user_id))]));
   const frozen = rows.filter(({ user_id }) => held.has(user_id));
   if (frozen.length > 0)
-    await freezeRows(
+    await freezeHeld(
       tx,
       frozen.map(({ id }) => id),
-      'hold',
     );
   return rows.filter(({ user_id }) => !held.has(user_id)).map(({ id }) => id);
 }
@@ -185,7 +184,7 @@ async function changeAll(
     const ids = participationIds.slice(start, start + BATCH_ROWS);
     done += await ctx.db.transaction().execute(async (tx) => {
       const from = ['completed', 'remit_failed'] as const;
-      const unfrozen = await freezeHeld(tx, ids);
+      const unfrozen = await keepUnheld(tx, ids);
       const changed = await changeStatus(ctx, tx, { ids: unfrozen, from, to: 'remit_submitted' });
       await wakeAllSettlement(tx);
       return changed;

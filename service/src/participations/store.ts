@@ -264,8 +264,9 @@ export async function countPrepared(db: Db, userId: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-export async function setFrozen(db: Db, ids: readonly string[], reason: 'hold' | 'sanctions'): Promise<void> {
-  await sql`update participations set frozen_reason = ${reason} where id = any(${ids}::uuid[])`.execute(db);
+export async function setHeld(db: Db, ids: readonly string[]): Promise<void> {
+  await sql`update participations set frozen_reason = 'hold'
+    where id = any(${ids}::uuid[]) and frozen_reason is null`.execute(db);
 }
 
 /** Returns whether the user has participations for which money may still move. */

@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { expectAudited } from '../../test/support/audited.ts';
 import { makeOffer, tokenizedFile } from '../../test/support/offers.ts';
-import { saleWorker, UNIT } from '../../test/support/sale.ts';
+import { type Buyer, saleWorker, UNIT } from '../../test/support/sale.ts';
 import { useSale } from '../../test/support/settlement.ts';
 import { evmWallet } from '../../test/support/wallets.ts';
 import { requestRemit } from '../participations/remit.ts';
+import { listPending } from '../settlement/pending-store.ts';
+import { screenRows } from '../settlement/screen.ts';
+import { listToRemit } from '../settlement/store.ts';
 import { clearAddress } from './hits.ts';
 import { rescreen } from './rescreen.ts';
 import { listOpenHits, readListStatus } from './store.ts';
@@ -105,6 +108,61 @@ test('a list that changes after the last screening stops a commit and a refund a
     'sanctions',
     'sanctions',
   ]);
+});
+
+/** Creates a refund and a pending participation of a buyer, and reads them as a settlement round does. */
+async function startRound(buyer: Buyer) {
+  const { ctx } = sale.app;
+  const { worker, settle } = saleWorker(sale);
+  const { id: refund } = await sale.participate(buyer, 5n * UNIT);
+  await settle();
+  await requestRemit(ctx, refund);
+  const { id: commit } = await sale.participate(buyer, 6n * UNIT);
+  const limits = { clock: ctx.clock, defaultHours: 24 };
+  const anyBlock = { committedBelow: 2n ** 62n, releasedBelow: 2n ** 62n };
+  const commits = await listPending(ctx.db, 'ethereum_sepolia', limits, [], 10);
+  const refunds = await listToRemit(ctx.db, 'ethereum_sepolia', anyBlock, [], 10);
+  const rows = [...commits, ...refunds].filter(({ id }) => id === refund || id === commit);
+  expect(rows.map(({ id }) => id)).toEqual([commit, refund]);
+  /** Makes the last check before the rows are signed. */
+  const screen = async () => {
+    expect(await screenRows(worker, 'commit', rows.slice(0, 1))).toEqual([]);
+    expect(await screenRows(worker, 'refund', rows.slice(1))).toEqual([]);
+  };
+  const expectResumed = async () => {
+    expect([await frozenReasonOf(commit), await frozenReasonOf(refund)]).toEqual([null, null]);
+    await settle();
+    expect([await sale.statusOf(commit), await sale.statusOf(refund)]).toEqual(['completed', 'remitted']);
+  };
+  return { ids: [commit, refund], screen, expectResumed };
+}
+
+test('a list that changes within a round records a hit for each row that it freezes, and clear resumes them', async () => {
+  const { ctx } = sale.app;
+  const { ids, screen, expectResumed } = await startRound(sale.buyer(4));
+  await list(sale.buyer(4).address);
+  await screen();
+  const hits = (await listOpenHits(ctx.db)).filter(({ address }) => address === sale.buyer(4).address);
+  expect(hits.map(({ subject_id }) => subject_id).toSorted()).toEqual(ids.toSorted());
+  expect(await rescreen(ctx)).toHaveLength(1);
+  await list();
+  expect(await clearAddress(ctx, sale.buyer(4).address, 'delisted')).toBe(3);
+  await expectResumed();
+});
+
+test('a hold within a round does not replace a sanction, so that clear still resumes the rows', async () => {
+  const { ctx } = sale.app;
+  const { ids, screen, expectResumed } = await startRound(sale.buyer(5));
+  await list(sale.buyer(5).address);
+  await rescreen(ctx);
+  await list();
+  const setHold = (held_at: string | null) => ctx.db.updateTable('users').set({ held_at }).execute();
+  await setHold('2026-01-01T00:00:00Z');
+  await screen();
+  expect(await Promise.all(ids.map(frozenReasonOf))).toEqual(['sanctions', 'sanctions']);
+  await setHold(null);
+  await clearAddress(ctx, sale.buyer(5).address, 'delisted');
+  await expectResumed();
 });
 
 test('a changed list finds bound wallets and live orders, and the alert names the order', async () => {

@@ -5,7 +5,8 @@ import {
   decideRefunds,
   EligibilityChanged,
 } from '../eligibility/commit.ts';
-import { freezeRows } from '../participations/freeze.ts';
+import { freezeHeld } from '../participations/freeze.ts';
+import { freezeSanctioned } from '../screening/freeze.ts';
 import { failPending, keepFailing } from './fail.ts';
 import { lockStopped, postponeRows, type SettlementRow } from './store.ts';
 import type { SettlementWorker } from './worker.ts';
@@ -26,10 +27,10 @@ export async function screenRows(
   const decisions = await (purpose === 'commit' ? decideCommits : decideRefunds)(ctx, rows);
   const idsOf = (isWanted: (decision: CommitDecision) => boolean) =>
     rows.filter((_, i) => decisions[i] !== undefined && isWanted(decisions[i])).map(({ id }) => id);
-  for (const reason of ['hold', 'sanctions'] as const) {
-    const ids = idsOf((decision) => decision.to === 'freeze' && decision.reason === reason);
-    if (ids.length > 0) await freezeRows(ctx.db, ids, reason);
-  }
+  // The sanctions list may have changed since the rows were first screened.
+  await freezeSanctioned(ctx, rows);
+  const held = idsOf((decision) => decision.to === 'freeze' && decision.reason === 'hold');
+  if (held.length > 0) await freezeHeld(ctx.db, held);
   const waiting = idsOf(({ to }) => to === 'wait');
   if (waiting.length > 0) await postponeRows(ctx.db, waiting, UNREADABLE_ROW_DELAY_SECONDS);
   const failing = await keepFailing(

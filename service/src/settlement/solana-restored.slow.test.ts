@@ -21,7 +21,7 @@ import { associatedAccount } from '../chain/solana/addresses.ts';
 import { adoptForeignTransactions } from '../operator/foreign-transactions.ts';
 import { localSolanaSigner, type SolanaSigner } from '../operator/solana-signer.ts';
 import { cancelParticipation } from '../participations/cancel.ts';
-import { freezeRows, unfreezeParticipations } from '../participations/freeze.ts';
+import { freezeParticipations, unfreezeParticipations } from '../participations/freeze.ts';
 import { runParticipation } from '../participations/participation-command.ts';
 import { requestRemit } from '../participations/remit.ts';
 import { failPreparedOf } from '../participations/wallet-use.ts';
@@ -143,7 +143,12 @@ async function expectRefundable(id: string): Promise<void> {
 /** Freezes the row, makes the supply too small for it, and unfreezes the row. */
 async function thawSoldOut(id: string): Promise<void> {
   const { ctx } = sale.app;
-  await freezeRows(ctx.db, [id], 'sanctions');
+  const { wallet_address } = await ctx.db
+    .selectFrom('participations')
+    .select('wallet_address')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  await freezeParticipations(ctx.db, [wallet_address]);
   await limitSupply('0.000001');
   await ctx.db.transaction().execute((tx) => unfreezeParticipations(ctx, tx, [id]));
 }
