@@ -1,23 +1,15 @@
-import { compare, ratioBars } from './load.ts';
-import type { Result } from './result.ts';
-import { startTarget } from './target.ts';
+import { compare } from './compare.ts';
+import { startTarget, type Target } from './target.ts';
 
-/**
- * Measures the overhead of the service's kernel (access checks, logging and so on). A bare Fastify route and a kernel
- * route serve the same 2 KB list.
- */
-export async function run(): Promise<Result> {
-  const bare = await startTarget('./kernel-bare.ts');
-  const ours = await startTarget('./kernel-ours.ts');
-  try {
-    const figures = await compare({ bare, ours });
-    return {
-      name: 'Kernel: access, rate limits, request id, ETag, metrics and logging',
-      bars: ratioBars('a bare Fastify route', figures.ours, figures.bare, { min: 0.67, goal: 0.75 }),
-      figures,
-    };
-  } finally {
-    await bare.stop();
-    await ours.stop();
-  }
+// What the service adds to a route: access checks, rate limits, request ids, ETags, metrics and logging. The peer is a
+// Fastify route that returns the same body.
+
+const { things, offers } = await startTarget<Record<'things' | 'offers', Target>>('kernel');
+const against = 'bare Fastify route with the same body';
+
+async function startBare({ url, headers = {} }: Target): Promise<Target> {
+  return startTarget('bare', { reply: await (await fetch(url, { headers })).json() });
 }
+
+await compare('authenticated GET', { ours: things, peer: await startBare(things), atLeast: 0.65, against });
+await compare('`GET /v1/offers`', { ours: offers, peer: await startBare(offers), atLeast: 0.75, against });

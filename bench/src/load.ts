@@ -1,126 +1,233 @@
-import autocannon from 'autocannon';
-import { type CpuTime, readCpuTime } from './cpu.ts';
-import { type Bar, barOf } from './result.ts';
-import { median, ratios } from './statistics.ts';
-import type { Started } from './target.ts';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createWalletClient, erc20Abi, type Hex, http, maxUint256 } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { sepolia } from 'viem/chains';
+import { percentile, printRow, saturate } from './compare.ts';
+import { type Outcome, type Request, sendAtRate } from './open-loop.ts';
+import { CHAIN, startSandbox } from './sandbox.ts';
 
-/** One target's result in one round. CPU times are microseconds per request, or null if the system has no `/proc`. */
-export type Load = {
-  requestsPerSecond: number;
-  /** Milliseconds by percentile. */
-  latency: Record<`p${50 | 75 | 90 | 99}`, number>;
-  serviceCpuMicros: number | null;
-  databaseCpuMicros: number | null;
-};
+// A sandbox with the limits of a production node, on whatever cores there are. Its database, its simulators and the
+// requests share these cores.
 
-/** One target's medians over all rounds, and the rounds themselves. */
-export type Loads = Load & { rounds: Load[] };
+const ORDERS_PER_SECOND = 20;
+const MIX_PER_SECOND = 600;
+const OTHERS_PER_SECOND = 50;
+const WARM_UP_SECONDS = 5;
+const SECONDS = 10;
+const USERS = 40;
+const REFRESH_TOKENS_PER_USER = 6;
 
-export const MIN_ROUNDS = 5;
+const { url, stop, ...sandbox } = await startSandbox({
+  MAX_EVENT_LOOP_LAG_MS: '200',
+  MAX_POOL_WAIT_MS: '1000',
+});
+const { chains, offers, partner, other_partner: otherPartner } = await sandbox.overview();
+const chain = chains.find((each) => each.chain === CHAIN);
+const credentials = { client_id: partner.client_id, client_secret: partner.client_secret };
+const sale = offerOf('harbour-quarter');
+const apple = offerOf('apple-tokenized');
+await measureOrders();
+await measureMix();
+await measureFlood();
+await stop();
 
-export async function load(
-  { target: { paths, tokens, ...target }, pid }: Pick<Started, 'target' | 'pid'>,
-  seconds: number,
-  connections = 64,
-): Promise<Load> {
-  const { pathname, search } = new URL(target.url);
-  const requests =
-    tokens === undefined
-      ? paths?.map((path) => ({ path }))
-      : tokens.map((token) => ({
-          path: `${pathname}${search}`,
-          headers: { ...target.headers, authorization: `Bearer ${token}` },
-        }));
-  const before = readCpuTime(pid);
-  const result = await autocannon({
-    ...target,
-    ...(requests && { requests }),
-    connections,
-    duration: seconds,
+/** Orders at the venue. Each comes from another wallet, because a wallet has one open order per asset. */
+async function measureOrders(): Promise<void> {
+  const headers = bearer(await tokenOf(await sandbox.createUser()));
+  const { contracts } = await call<{ contracts: { chain: string; address: Hex }[] }>(
+    get(`/v1/offers/${apple.id}`, headers),
+  );
+  const spender = contracts.find((each) => each.chain === CHAIN)?.address ?? '0x';
+  const count = ORDERS_PER_SECOND * (WARM_UP_SECONDS + SECONDS);
+  const wallets = await inBatches(Array.from({ length: count }), async () => {
+    const account = await connectWallet(headers, apple);
+    await fundWallet(account, spender);
+    return account.address;
   });
-  const after = readCpuTime(pid);
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${target.url}: ${result.non2xx} error responses, ${result.errors} connection errors`);
-  const { p50, p75, p90, p99 } = result.latency;
-  const perRequest = (part: keyof CpuTime) =>
-    before === null || after === null ? null : ((after[part] - before[part]) * 1000) / result.requests.total;
-  return {
-    requestsPerSecond: result.requests.average,
-    latency: { p50, p75, p90, p99 },
-    serviceCpuMicros: perRequest('ownMs'),
-    databaseCpuMicros: perRequest('descendantsMs'),
-  };
-}
-
-/** Measures the targets in alternating rounds, so that load on the machine affects all targets equally. */
-export async function compare<Name extends string>(
-  targets: Record<Name, Pick<Started, 'target' | 'pid'>>,
-  { rounds = MIN_ROUNDS, seconds = 4 } = {},
-): Promise<Record<Name, Loads>> {
-  const names = Object.keys(targets) as Name[];
-  const all = Object.fromEntries(names.map((name) => [name, [] as Load[]])) as Record<Name, Load[]>;
-  for (const name of names) await load(targets[name], 2);
-  for (let round = 0; round < rounds; round++)
-    for (const name of inTurn(names, round)) all[name].push(await load(targets[name], seconds));
-  return Object.fromEntries(names.map((name) => [name, medianLoad(all[name])])) as Record<Name, Loads>;
-}
-
-/** Returns the targets, reversed in every other round, so that no target always runs after the same one. */
-export function inTurn<T>(targets: readonly T[], round: number): readonly T[] {
-  return round % 2 === 0 ? targets : targets.toReversed();
-}
-
-function medianLoad(rounds: Load[]): Loads {
-  const of = (value: (load: Load) => number) => median(rounds.map(value));
-  const cpu = (part: 'serviceCpuMicros' | 'databaseCpuMicros') =>
-    rounds[0]?.[part] === null ? null : of((load) => load[part] ?? 0);
-  return {
-    requestsPerSecond: of((load) => load.requestsPerSecond),
-    latency: {
-      p50: of(({ latency }) => latency.p50),
-      p75: of(({ latency }) => latency.p75),
-      p90: of(({ latency }) => latency.p90),
-      p99: of(({ latency }) => latency.p99),
-    },
-    serviceCpuMicros: cpu('serviceCpuMicros'),
-    databaseCpuMicros: cpu('databaseCpuMicros'),
-    rounds,
-  };
-}
-
-/** Returns a bar with the throughput of `ours` divided by the throughput of `theirs`, one value per round. */
-export function throughputBar(
-  label: string,
-  ours: Loads,
-  theirs: Loads,
-  limit: { min: number; goal?: number },
-): Bar {
-  const perSecond = ({ rounds }: Loads) => rounds.map(({ requestsPerSecond }) => requestsPerSecond);
-  return barOf(`throughput relative to ${label}`, ratios(perSecond(ours), perSecond(theirs)), limit);
-}
-
-/**
- * Returns two bars with the same limit: one for throughput, and one for requests per second of CPU time (service and
- * database). Other programs on the machine hardly affect the second bar. The second bar is left out if the system has
- * no `/proc`.
- */
-export function ratioBars(
-  label: string,
-  ours: Loads,
-  theirs: Loads,
-  limit: { min: number; goal?: number },
-): Bar[] {
-  const cpu = ({ rounds }: Loads) =>
-    rounds.map(({ serviceCpuMicros, databaseCpuMicros }) =>
-      serviceCpuMicros === null || databaseCpuMicros === null
-        ? Number.NaN
-        : serviceCpuMicros + databaseCpuMicros,
+  const next = () =>
+    post(
+      '/v1/tokenized/swap/transaction',
+      { ...headers, 'idempotency-key': randomUUID() },
+      { amount: '10050000', chain: CHAIN, symbol: 'AAPLon', wallet_address: take(wallets) },
     );
-  const found = ratios(cpu(theirs), cpu(ours));
+  await sendAtRate(url, { rate: ORDERS_PER_SECOND, seconds: WARM_UP_SECONDS, next });
+  const outcome = await sendAtRate(url, { rate: ORDERS_PER_SECOND, seconds: SECONDS, next });
+  printRow(`orders, ${ORDERS_PER_SECOND} per second`, describe(outcome), 'p99 ≤ 100 ms');
+}
+
+/** What partners send while their users browse, check their progress and invest. */
+async function measureMix(): Promise<void> {
+  const users = await inBatches(Array.from({ length: USERS }), () => sandbox.createUser());
+  const tokens = await inBatches(users, (user) => tokenOf(user));
+  const payers = await inBatches(tokens, (token) => connectWallet(bearer(token), sale));
+  const refreshTokens = await inBatches(
+    Array.from({ length: REFRESH_TOKENS_PER_USER }, () => users).flat(),
+    async ({ email }) => (await sandbox.issueTokens({ email })).refresh_token,
+  );
+  let turn = 0;
+  const participation = (): Request => {
+    const user = turn++ % USERS;
+    return post('/v1/participations', bearer(tokens[user]), {
+      ...{ offer_id: sale.id, offer_option_id: sale.option, chain: CHAIN, asset_id: 'usd-coin' },
+      ...{ wallet_address: payers[user]?.address, amount: '20000000' },
+      approval_transaction_hash: `0x${randomBytes(32).toString('hex')}`,
+    });
+  };
+  const refresh = (): Request =>
+    post(
+      '/oauth/token',
+      {},
+      { ...credentials, grant_type: 'refresh_token', refresh_token: take(refreshTokens) },
+    );
+  const quote = (): Request =>
+    get('/v1/tokenized/swap/quote?symbol=AAPLon&side=buy&notional_value=100', bearer(tokens[turn++ % USERS]));
+  const introspect = (): Request =>
+    post('/oauth/introspect', {}, { ...credentials, token: tokens[turn++ % USERS] });
+  const next = mixOf([
+    ...repeatable(tokens, sale.id),
+    ...([
+      [8, quote],
+      [4, introspect],
+      [2, refresh],
+      [1, participation],
+    ] as Kind[]),
+  ]);
+  await sendAtRate(url, { rate: MIX_PER_SECOND, seconds: WARM_UP_SECONDS, next });
+  const outcome = await sendAtRate(url, { rate: MIX_PER_SECOND, seconds: SECONDS, next });
+  printRow(`mixed load, ${MIX_PER_SECOND} requests per second`, describe(outcome), 'p99 ≤ 50 ms');
+}
+
+/** One partner sends four times what the node can answer, while the users of another one go on as before. */
+async function measureFlood(): Promise<void> {
+  const users = await inBatches(Array.from({ length: USERS }), () => sandbox.createUser());
+  const flood = mixOf(repeatable(await inBatches(users, (user) => tokenOf(user)), sale.id));
+  const others = await inBatches(users, (user) => tokenOf(user, otherPartner.client_id));
+  const { data } = await call<{ data: { id: string }[] }>(get('/v1/offers', bearer(others[0])));
+  const load = {
+    rate: OTHERS_PER_SECOND,
+    seconds: SECONDS,
+    next: mixOf(repeatable(others, data[0]?.id ?? '')),
+  };
+  const requests = Array.from({ length: 1_000 }, flood);
+  const { answered: peak } = await saturate({ url }, requests, SECONDS);
+  const rate = Math.round(4 * peak);
+  const alone = p99(await sendAtRate(url, load));
+  const [beside, flooded] = await Promise.all([
+    sendAtRate(url, load),
+    sendAtRate(url, { rate, seconds: SECONDS, next: flood }),
+  ]);
+  const unanswered = beside.unanswered + flooded.unanswered;
+  printRow(
+    `${rate} requests per second of one partner, four times what the node can answer`,
+    `others' p99 ${(p99(beside) / alone).toFixed(1)}× (${p99(beside)} ms), ${beside.refused} of them refused, ${unanswered} unanswered`,
+    'p99 ≤ 3×, 0 unanswered',
+    `the same without the flood (${alone} ms)`,
+  );
+}
+
+type Kind = [weight: number, make: () => Request];
+
+/** Requests that any number of users can repeat: mostly reads, and one write. */
+function repeatable(tokens: readonly string[], offerId: string): Kind[] {
+  let turn = 0;
+  const headers = () => bearer(tokens[turn++ % tokens.length]);
+  const challenge = { wallet_address: `0x${'ab'.repeat(20)}`, chain: CHAIN };
+  const read = (weight: number, path: string): Kind => [weight, () => get(path, headers())];
   return [
-    throughputBar(label, ours, theirs, limit),
-    ...(found.every(Number.isFinite)
-      ? [barOf(`requests per CPU second relative to ${label}`, found, limit)]
-      : []),
+    read(15, '/v1/offers'),
+    read(10, `/v1/offers/${offerId}`),
+    read(5, `/v1/offers/${offerId}/requirements`),
+    read(15, `/v1/offers/${offerId}/requirements/statuses`),
+    read(5, `/v1/offers/${offerId}/eligibility`),
+    read(5, `/v1/offers/${offerId}/addresses`),
+    read(10, '/v1/participations'),
+    read(10, '/v1/events'),
+    read(4, '/v1/tokenized/swap/orders'),
+    [6, () => post('/v1/wallet-ownership', { ...headers(), 'idempotency-key': randomUUID() }, challenge)],
   ];
+}
+
+/** Returns a function that makes each kind of request in proportion to its weight, in a mixed order. */
+function mixOf(kinds: Kind[]): () => Request {
+  const turns = kinds.flatMap(([weight, make]) => Array.from({ length: weight }, () => make));
+  let count = 0;
+  // 37 has no divisor in common with the number of turns, so every turn comes once.
+  return () => turns[(37 * count++) % turns.length]?.() ?? get('/health', {});
+}
+
+/** Proves to the service that the user owns a new wallet. */
+async function connectWallet(
+  headers: Record<string, string>,
+  { id, option }: { id: string; option: string },
+): Promise<PrivateKeyAccount> {
+  const account = privateKeyToAccount(generatePrivateKey());
+  const wanted = { wallet_address: account.address, chain: CHAIN };
+  const { message } = await call<{ message: string }>(post('/v1/wallet-ownership', headers, wanted));
+  const signature = await account.signMessage({ message });
+  await call(post(`/v1/offers/${id}/addresses`, headers, { ...wanted, offer_option_id: option, signature }));
+  return account;
+}
+
+/** Gives the wallet gas and dollars, and lets the contract take the dollars. */
+async function fundWallet(account: PrivateKeyAccount, spender: Hex): Promise<void> {
+  const { address } = account;
+  await sandbox.fund({ address, amount: (10n ** 18n).toString() });
+  await sandbox.fund({ address, asset_id: 'usd-coin', amount: '1000000000' });
+  const wallet = createWalletClient({ account, chain: sepolia, transport: http(chain?.rpc_url) });
+  const token = chain?.tokens.find(({ asset_id }) => asset_id === 'usd-coin')?.address as Hex;
+  const approval = { address: token, abi: erc20Abi, functionName: 'approve' } as const;
+  await wallet.writeContract({ ...approval, args: [spender, maxUint256], gas: 100_000n });
+}
+
+function offerOf(slug: string): { id: string; option: string } {
+  const offer = offers.find((each) => each.slug === slug);
+  return { id: offer?.id ?? '', option: offer?.options[0]?.id ?? '' };
+}
+
+async function tokenOf({ email }: { email: string }, client_id = partner.client_id): Promise<string> {
+  return (await sandbox.issueTokens({ email, client_id })).access_token;
+}
+
+function bearer(token = ''): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}
+
+function get(path: string, headers: Record<string, string>): Request {
+  return { method: 'GET', path, headers };
+}
+
+function post(path: string, headers: Record<string, string>, body: object): Request {
+  const all = { ...headers, 'content-type': 'application/json' };
+  return { method: 'POST', path, headers: all, body: JSON.stringify(body) };
+}
+
+/** Sends a request of the preparations. Tries again if the node is too busy. */
+async function call<T>({ path, ...request }: Request): Promise<T> {
+  const reply = await fetch(`${url}${path}`, request);
+  if (reply.status === 503) return sleep(1_000).then(() => call({ path, ...request }));
+  if (!reply.ok) throw new Error(`${request.method} ${path}: ${await reply.text()}`);
+  return (await reply.json()) as T;
+}
+
+/** Maps eight items at a time. The results are in the order of the items. */
+async function inBatches<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += 8)
+    results.push(...(await Promise.all(items.slice(at, at + 8).map((item) => map(item)))));
+  return results;
+}
+
+function take<T>(items: T[]): T {
+  const item = items.pop();
+  if (item === undefined) throw new Error('there are too few single-use requests');
+  return item;
+}
+
+function describe(outcome: Outcome): string {
+  return `p99 ${p99(outcome)} ms, ${outcome.refused} refused, ${outcome.unanswered} unanswered`;
+}
+
+function p99({ latencies }: Outcome): number {
+  return Math.round(percentile(latencies, 0.99));
 }
