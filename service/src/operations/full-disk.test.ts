@@ -39,7 +39,10 @@ describe.skipIf(!canMount)('with a small disk', () => {
   beforeAll(async () => {
     database = await createTestDatabase();
     const { pathname } = new URL(database.url);
-    const { rows } = await queryOnce(database.url, 'select pg_backend_pid() as pid');
+    const { rows } = await queryOnce(
+      database.url,
+      "select split_part(pg_read_file('postmaster.pid'), e'\\n', 1) as pid",
+    );
     const owner = statSync(`/proc/${rows[0].pid}`).uid;
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=4m,uid=${owner},mode=700`, 'tmpfs', folder]);
     await queryOnce(database.url, `create tablespace small location '${folder}'`);
