@@ -17,7 +17,7 @@ export type { FundSwapOffer, OfferInclude, Offers, TokenizedOffer, TokenSaleOffe
 export type { Page, PageQuery, Pages } from './paging.ts';
 export type { NewParticipation, ParticipationFilter, Participations } from './participations.ts';
 export { type Preloaded, preload } from './preload.ts';
-export type { Ask, Asks, Listed, Queries, Query, Resource } from './queries.ts';
+export type { Listed, Queries, Query, Resource } from './queries.ts';
 export { redact } from './redact.ts';
 export type { Call, CausewayOptions, RequestOptions, TokenSource } from './request.ts';
 export {
@@ -25,7 +25,6 @@ export {
   describeStatus,
   type RequirementState,
   type Requirements,
-  type StatusWord,
 } from './requirements.ts';
 export type { Swap, Token } from './swap.ts';
 export type { MarketQuery, QuoteQuery, Tokenized, TokenizedOrder, TradingStatusQuery } from './tokenized.ts';

@@ -98,8 +98,3 @@ export const queries = {
 export type Queries = typeof queries;
 /** The resource names that `useInvalidate` accepts. */
 export type Resource = keyof Queries;
-
-/** @deprecated Use `Query`. */
-export type Ask<Data> = Query<Data>;
-/** @deprecated Use `Queries`. */
-export type Asks = Queries;

@@ -43,8 +43,6 @@ export function requirementsOf(send: Send): Requirements {
 }
 
 export type RequirementState = Extract<RequirementStatus, string>;
-/** @deprecated Use `RequirementState`. */
-export type StatusWord = RequirementState;
 export type DescribedStatus = {
   status: RequirementState;
   action?: 'kyc_not_verified' | 'update_pii_data' | undefined;

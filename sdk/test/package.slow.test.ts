@@ -112,20 +112,6 @@ describe('the package', () => {
       );
   });
 
-  test('keeps every name of version 0.1, renamed ones as aliases', async () => {
-    const names = JSON.parse(await readFile(join(root, 'sdk/test/names-of-0.1.json'), 'utf8'));
-    for (const [entry, expected] of Object.entries<string[]>(names)) {
-      const text = await readFile(join(unpacked, 'esm', entry, 'index.d.ts'), 'utf8');
-      const exported = [...text.matchAll(/export (?:declare )?(?:type )?(?:\{([^}]*)\}|(\w+))/g)].flatMap(
-        ([, list = '', name = '']) => [
-          name,
-          ...list.split(',').map((item) => item.trim().split(/\s/).at(-1) ?? ''),
-        ],
-      );
-      expect(exported, entry).toEqual(expect.arrayContaining(expected));
-    }
-  });
-
   test('keeps `use client` at the top of client modules', async () => {
     const sources = (await readdir(join(root, 'sdk/src'), { recursive: true })).filter((name) =>
       /(?<!\.test)\.tsx?$/.test(name),

@@ -29,9 +29,6 @@ export type AllowWalletInput = { offerId: string; chain: EvmChain; wallet: EvmWa
 
 /** `transactionHash` is null if the wallet was already allowed, or if the offer has no allow-list. */
 export type AllowWalletResult = { allowed: true; transactionHash: Hex | null };
-/** @deprecated Use `AllowWalletResult`. */
-export type WalletIsAllowed = AllowWalletResult;
-
 /**
  * Adds a wallet to a swap offer's allow-list. The owner signs a proof of ownership, and the wallet then sends the
  * transaction that adds it to the list.

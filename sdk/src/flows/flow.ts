@@ -152,10 +152,6 @@ export type FlowOptions<Phase extends string> = {
   confirmationTimeoutMs?: number | undefined;
   /** The interval at which the chain is polled. Default: 2,000. */
   pollIntervalMs?: number | undefined;
-  /** @deprecated Use `confirmationTimeoutMs`. */
-  confirmWithin?: number | undefined;
-  /** @deprecated Use `pollIntervalMs`. */
-  pollEvery?: number | undefined;
   /**
    * RPC URLs per chain. If an EVM wallet does not know the chain, the flow asks the wallet to add the chain with these
    * URLs. Without URLs, the flow fails with `wrong_chain`. On Solana, the flow reads the chain through these URLs,

@@ -1,5 +1,3 @@
-import type { CalldataClaim } from '@causeway/contracts/encodings/verify-calldata.ts';
-
 export type { CalldataClaim, Finding, Verdict } from '@causeway/contracts/encodings/verify-calldata.ts';
 export type { EventHub } from '../event-hub.ts';
 export {
@@ -7,7 +5,6 @@ export {
   type AllowWalletPhase,
   type AllowWalletResult,
   allowWallet,
-  type WalletIsAllowed,
 } from './allow-wallet.ts';
 export { type BindWalletInput, type BindWalletPhase, proveAndBindWallet } from './bind-wallet.ts';
 export {
@@ -41,6 +38,3 @@ export type {
   Wallet,
 } from './wallet.ts';
 export { type WatchedQuote, type WatchOptions, watchQuotes } from './watch-quotes.ts';
-
-/** @deprecated Use `CalldataClaim`. */
-export type Claimed = CalldataClaim;

@@ -85,11 +85,11 @@ export function openWalletSession(
   options: FlowOptions<never>,
   reportTransaction: (hash: string) => void,
 ): WalletSession {
-  const { signal, rpcUrls = {}, trusted, events, onSend, confirmWithin, pollEvery } = options;
+  const { signal, rpcUrls = {}, trusted, events, onSend } = options;
   return {
     ...{ causeway, address, chain, signal, reportTransaction, trusted, events, onSend },
-    confirmationTimeoutMs: options.confirmationTimeoutMs ?? confirmWithin ?? DEFAULT_CONFIRMATION_TIMEOUT_MS,
-    pollIntervalMs: options.pollIntervalMs ?? pollEvery ?? DEFAULT_POLL_INTERVAL_MS,
+    confirmationTimeoutMs: options.confirmationTimeoutMs ?? DEFAULT_CONFIRMATION_TIMEOUT_MS,
+    pollIntervalMs: options.pollIntervalMs ?? DEFAULT_POLL_INTERVAL_MS,
     rpcUrls: rpcUrls[chain] ?? [],
   };
 }

@@ -14,8 +14,6 @@ export type WatchedQuote =
 export type WatchOptions = {
   /** The time from the start of one poll to the start of the next. Default: 2,000; minimum: 500. */
   intervalMs?: number | undefined;
-  /** @deprecated Use `intervalMs`. */
-  every?: number | undefined;
   /** Ends the iteration. */
   signal?: AbortSignal | undefined;
 };
@@ -51,16 +49,15 @@ const PERMANENT_ERRORS = new Set([
 export async function* watchQuotes(
   causeway: Causeway,
   query: QuoteQuery,
-  { intervalMs, every, signal }: WatchOptions = {},
+  { intervalMs = DEFAULT_INTERVAL_MS, signal }: WatchOptions = {},
 ): AsyncGenerator<WatchedQuote, void, void> {
-  const requestedMs = intervalMs ?? every ?? DEFAULT_INTERVAL_MS;
   while (!signal?.aborted) {
     const startedAt = Date.now();
     const watched = await poll(causeway, query, signal);
     if (watched === null || signal?.aborted) return;
     yield watched;
     const retryAfterMs = (watched.error?.retryAfter ?? 0) * 1000;
-    const waitMs = Math.max(requestedMs, MIN_INTERVAL_MS, retryAfterMs);
+    const waitMs = Math.max(intervalMs, MIN_INTERVAL_MS, retryAfterMs);
     await sleep(Math.max(startedAt + waitMs - Date.now(), 0), signal).catch(() => undefined);
   }
 }

@@ -1,7 +1,7 @@
 'use client';
 
 export { type Preloaded, preload } from '../preload.ts';
-export type { Ask, Asks, Listed, Queries, Query, Resource } from '../queries.ts';
+export type { Listed, Queries, Query, Resource } from '../queries.ts';
 export type { Appearance, AppearanceVariable } from './appearance.tsx';
 export { Checkout, type CheckoutProps, type CheckoutResult } from './checkout/checkout.tsx';
 export { FundSwapCheckout, type FundSwapCheckoutProps } from './checkout/fund-swap-checkout.tsx';
@@ -30,9 +30,7 @@ export {
   useRequirements,
 } from './hooks/use-offers.ts';
 export {
-  type Answer,
   type HookOptions,
-  type ListAnswer,
   type ListQueryResult,
   type QueryResult,
   useInvalidate,

@@ -14,8 +14,6 @@ export type HookOptions<Data = never> = {
    * event stream is live.
    */
   pollIntervalMs?: number | undefined;
-  /** @deprecated Use `pollIntervalMs`. */
-  every?: number | undefined;
   /** Set to false to send no request, for example until a parameter is known. Default: true. */
   enabled?: boolean | undefined;
   /**
@@ -38,14 +36,9 @@ export type QueryResult<Data> = {
 /** The result of list hooks: the items loaded so far, and how to load more. */
 export type ListQueryResult<Item> = QueryResult<Item[]> & { hasMore: boolean; loadMore(): void };
 
-/** @deprecated Use `QueryResult`. */
-export type Answer<Data> = QueryResult<Data>;
-/** @deprecated Use `ListQueryResult`. */
-export type ListAnswer<Item> = ListQueryResult<Item>;
-
 export function useQuery<Data>(
   query: Query<Data>,
-  { every, pollIntervalMs = every, enabled = true, initialData }: HookOptions<Data> = {},
+  { pollIntervalMs, enabled = true, initialData }: HookOptions<Data> = {},
 ): QueryResult<Data> {
   const { cache, events } = useCausewayContext();
   const latest = useRef(query);

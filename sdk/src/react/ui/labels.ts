@@ -1,4 +1,4 @@
-import type { StatusWord } from '../../requirements.ts';
+import type { RequirementState } from '../../requirements.ts';
 import type { Offer, Participation, Requirement } from '../../wire.ts';
 
 /**
@@ -74,7 +74,7 @@ export const STATUS_LABELS = {
   action_needed: ['attention', 'Action needed'],
   completed: ['good', 'Done'],
   rejected: ['bad', 'Not accepted'],
-} as const satisfies Record<StatusWord, Label>;
+} as const satisfies Record<RequirementState, Label>;
 
 export const PARTICIPATION_LABELS = {
   prepared: ['busy', 'Confirming approval', 'Waiting for the network to confirm your approval.'],

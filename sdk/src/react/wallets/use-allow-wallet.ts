@@ -1,4 +1,4 @@
-import type { AllowWalletPhase, WalletIsAllowed } from '../../flows/allow-wallet.ts';
+import type { AllowWalletPhase, AllowWalletResult } from '../../flows/allow-wallet.ts';
 import type { EvmWallet } from '../../flows/wallet.ts';
 import type { EvmChain, OfferDetails } from '../../wire.ts';
 import { useCauseway } from '../context.ts';
@@ -7,7 +7,7 @@ import { useInvalidate } from '../hooks/use-query.ts';
 
 export type UseAllowWalletOptions = { offer: OfferDetails; chain: EvmChain; wallet: EvmWallet };
 
-export type AllowWalletState = FlowView<AllowWalletPhase, WalletIsAllowed> & {
+export type AllowWalletState = FlowView<AllowWalletPhase, AllowWalletResult> & {
   /** Asks the owner to sign a proof of ownership and to send the transaction that allows the wallet. */
   allow(): void;
 };
@@ -30,7 +30,7 @@ export type AllowWalletState = FlowView<AllowWalletPhase, WalletIsAllowed> & {
 export function useAllowWallet({ offer, chain, wallet }: UseAllowWalletOptions): AllowWalletState {
   const causeway = useCauseway();
   const invalidate = useInvalidate();
-  const { start, ...view } = useFlow<AllowWalletPhase, WalletIsAllowed>();
+  const { start, ...view } = useFlow<AllowWalletPhase, AllowWalletResult>();
   const allow = () =>
     start(async (flows, options) => {
       const result = await flows.allowWallet(causeway, { offerId: offer.id, chain, wallet }, options);
