@@ -5,8 +5,8 @@ import {
   type FrozenParticipation,
   type FrozenRow,
   freezeByWallet,
-  listFrozen,
-  listHeldIds,
+  listHeld,
+  listSanctioned,
   setHeld,
   unfreezeRow,
 } from './store.ts';
@@ -32,27 +32,22 @@ export function freezeHeld(db: Db, ids: readonly string[]): Promise<void> {
   return setHeld(db, ids);
 }
 
-/** Resumes the participations that were frozen because of sanctions. */
-export function unfreezeParticipations(ctx: Parts, tx: Db, ids: readonly string[]): Promise<void> {
-  return resume(ctx, tx, ids, 'sanctions');
+/** Resumes the wallet's participations that were frozen because of sanctions. */
+export async function resumeSanctioned(ctx: Parts, tx: Db, wallet: string): Promise<void> {
+  await resume(ctx, tx, await listSanctioned(tx, wallet));
 }
 
 /** Resumes the participations that were frozen because their user was on hold. */
 export async function resumeHeld(ctx: Parts, tx: Db, userId: string): Promise<void> {
-  await resume(ctx, tx, await listHeldIds(tx, userId), 'hold');
+  await resume(ctx, tx, await listHeld(tx, userId));
 }
 
 /**
  * Unfreezes participations. A frozen `pending` row has lost its reserved supply. If enough supply is left, the row
  * reserves its amount again. Otherwise the row fails as sold out.
  */
-async function resume(
-  ctx: Parts,
-  tx: Db,
-  ids: readonly string[],
-  reason: 'hold' | 'sanctions',
-): Promise<void> {
-  for (const row of await listFrozen(tx, ids, reason)) {
+async function resume(ctx: Parts, tx: Db, rows: readonly FrozenParticipation[]): Promise<void> {
+  for (const row of rows) {
     if (row.status === 'pending' && !(await isSupplied(tx, row)))
       await endParticipations(ctx, tx, [row.id], 'sold_out');
     await unfreezeRow(tx, row.id, ctx.clock);

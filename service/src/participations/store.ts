@@ -211,24 +211,21 @@ export type FrozenParticipation = {
   asset_digits: number;
 };
 
-/** Locks and lists the rows among `ids` that are frozen for this reason, oldest first. */
-export async function listFrozen(
-  tx: Db,
-  ids: readonly string[],
-  reason: 'hold' | 'sanctions',
-): Promise<FrozenParticipation[]> {
-  const { rows } = await sql<FrozenParticipation>`
-    select id, status, offer_option_id, amount, asset_digits from participations
-    where id = any(${ids}::uuid[]) and frozen_reason = ${reason} order by inserted_at, id for update`.execute(
-    tx,
-  );
-  return rows;
+/** Locks and lists the rows of the wallet that a sanction froze, oldest first. */
+export function listSanctioned(tx: Db, wallet: string): Promise<FrozenParticipation[]> {
+  return listFrozen(tx, sql`wallet_address = ${wallet} and frozen_reason = 'sanctions'`);
 }
 
-export async function listHeldIds(tx: Db, userId: string): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select id from participations where user_id = ${userId} and frozen_reason = 'hold'`.execute(tx);
-  return rows.map(({ id }) => id);
+/** Locks and lists the rows of the user that a hold froze, oldest first. */
+export function listHeld(tx: Db, userId: string): Promise<FrozenParticipation[]> {
+  return listFrozen(tx, sql`user_id = ${userId} and frozen_reason = 'hold'`);
+}
+
+async function listFrozen(tx: Db, isWanted: RawBuilder<unknown>): Promise<FrozenParticipation[]> {
+  const { rows } = await sql<FrozenParticipation>`
+    select id, status, offer_option_id, amount, asset_digits from participations
+    where ${isWanted} order by inserted_at, id for update`.execute(tx);
+  return rows;
 }
 
 /** Unfreezes a row and tells settlement to check the row in the next round. */

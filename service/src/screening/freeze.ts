@@ -2,6 +2,7 @@ import type { Context } from '../context.ts';
 import { freezeParticipations } from '../participations/freeze.ts';
 import { isSanctioned } from '../wallets/sanctions.ts';
 import { logHits, recordHits } from './hits.ts';
+import { lockScreening } from './store.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
 
@@ -15,6 +16,7 @@ export async function freezeSanctioned<R extends { user: string }>(ctx: Parts, r
   const listed = [...new Set(rows.map(({ user }) => user).filter((wallet) => isSanctioned(ctx, wallet)))];
   if (listed.length === 0) return rows;
   const hits = await ctx.db.transaction().execute(async (tx) => {
+    await lockScreening(tx);
     const frozen = await freezeParticipations(tx, listed);
     return recordHits(
       ctx,

@@ -3,9 +3,9 @@ import type { Db } from '../db/pool.ts';
 import { ApiError } from '../errors.ts';
 import { newId } from '../http/ids.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { unfreezeParticipations } from '../participations/freeze.ts';
+import { resumeSanctioned } from '../participations/freeze.ts';
 import { toListed } from './list-file.ts';
-import { clearHits, type Finding, insertHits, readAcceptedList } from './store.ts';
+import { clearHits, type Finding, insertHits, lockScreening, readAcceptedList } from './store.ts';
 
 type Parts = Pick<Context, 'clock' | 'random' | 'log'>;
 
@@ -29,8 +29,8 @@ export function logHits({ log }: Parts, hits: readonly Finding[]): void {
 }
 
 /**
- * Clears an address's open hits and unfreezes their participations, at an operator's request. Returns how many hits
- * were open. Throws `validation_failed` while the address is on the sanctions list, because the next screening would
+ * Clears an address's open hits and resumes all its participations that sanctions froze, at an operator's request.
+ * Returns how many hits were open. Throws `validation_failed` while the address is on the sanctions list, because the next screening would
  * find the address again.
  */
 export async function clearAddress(
@@ -41,17 +41,14 @@ export async function clearAddress(
   const address = toListed(text);
   const { db, clock } = ctx;
   return db.transaction().execute(async (tx) => {
+    await lockScreening(tx);
     const list = await readAcceptedList(tx);
     if (list?.addresses.has(address) === true)
       throw new ApiError('validation_failed', {
         address: ['is on the sanctions list; remove it from the file first'],
       });
     const cleared = await clearHits(tx, address, reason, toTimestamp(clock.micros()));
-    await unfreezeParticipations(
-      ctx,
-      tx,
-      cleared.filter(({ subject }) => subject === 'participation').map(({ subject_id }) => subject_id),
-    );
-    return cleared.length;
+    await resumeSanctioned(ctx, tx, address);
+    return cleared;
   });
 }

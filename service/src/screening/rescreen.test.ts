@@ -1,16 +1,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { expectAudited } from '../../test/support/audited.ts';
 import { makeOffer, tokenizedFile } from '../../test/support/offers.ts';
 import { type Buyer, saleWorker, UNIT } from '../../test/support/sale.ts';
 import { useSale } from '../../test/support/settlement.ts';
 import { evmWallet } from '../../test/support/wallets.ts';
+import { freezeParticipations } from '../participations/freeze.ts';
 import { requestRemit } from '../participations/remit.ts';
 import { listPending } from '../settlement/pending-store.ts';
 import { screenRows } from '../settlement/screen.ts';
 import { listToRemit } from '../settlement/store.ts';
+import { freezeSanctioned } from './freeze.ts';
 import { clearAddress } from './hits.ts';
 import { rescreen } from './rescreen.ts';
 import { listOpenHits, readListStatus } from './store.ts';
@@ -147,6 +150,46 @@ test('a list that changes within a round records a hit for each row that it free
   expect(await rescreen(ctx)).toHaveLength(1);
   await list();
   expect(await clearAddress(ctx, sale.buyer(4).address, 'delisted')).toBe(3);
+  await expectResumed();
+});
+
+/** Returns how many sessions wait for a lock. */
+async function countWaiting(): Promise<number> {
+  const { rows } = await sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+    sale.app.ctx.db,
+  );
+  return rows.length;
+}
+
+test('clear waits for rows that are being frozen, and resumes them', async () => {
+  const { ctx } = sale.app;
+  const { address: user } = sale.buyer(4);
+  const { ids, expectResumed } = await startRound(sale.buyer(4));
+  await list(user);
+  let freezing: Promise<unknown> | undefined;
+  let clearing: Promise<unknown> | undefined;
+  await ctx.db.transaction().execute(async (tx) => {
+    await sql`select from participations where id = ${ids[1]} for update`.execute(tx);
+    freezing = freezeSanctioned(ctx, [{ user }]);
+    await expect.poll(countWaiting, { interval: 10 }).toBe(1);
+    await list();
+    let isCleared = false;
+    clearing = clearAddress(ctx, user, 'delisted').finally(() => (isCleared = true));
+    await expect.poll(async () => isCleared || (await countWaiting()) === 2, { interval: 10 }).toBe(true);
+  });
+  expect(await freezing).toEqual([]);
+  await clearing;
+  expect((await listOpenHits(ctx.db)).filter(({ address }) => address === user)).toEqual([]);
+  await expectResumed();
+});
+
+test('clear resumes every row that a sanction froze, also without a hit', async () => {
+  const { ctx } = sale.app;
+  const { ids, expectResumed } = await startRound(sale.buyer(5));
+  await freezeParticipations(ctx.db, [sale.buyer(5).address]);
+  expect(await Promise.all(ids.map(frozenReasonOf))).toEqual(['sanctions', 'sanctions']);
+  await clearAddress(ctx, sale.buyer(5).address, 'delisted');
   await expectResumed();
 });
 

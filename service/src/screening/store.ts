@@ -44,7 +44,10 @@ export async function recordRefusal(
   );
 }
 
-/** Locks screening on all nodes until the transaction ends, so that only one screening runs at a time. */
+/**
+ * Locks screening on all nodes until the transaction ends, so that only one transaction at a time freezes wallets or
+ * clears an address. Otherwise, the clearing would miss participations that are being frozen.
+ */
 export async function lockScreening(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('sanctions screening', 0))`.execute(tx);
 }
@@ -100,11 +103,10 @@ export async function listOpenHits(db: Db): Promise<Omit<SanctionsHits, 'clear_r
     .execute();
 }
 
-/** Clears and returns an address's open hits. */
-export async function clearHits(tx: Db, address: string, reason: string, now: string): Promise<Finding[]> {
-  const { rows } = await sql<Finding>`
+/** Clears an address's open hits. Returns how many there were. */
+export async function clearHits(tx: Db, address: string, reason: string, now: string): Promise<number> {
+  const { numAffectedRows } = await sql`
     update sanctions_hits set cleared_at = ${now}, clear_reason = ${reason}
-    where address = ${address} and cleared_at is null
-    returning subject, subject_id, address, user_id, partner_id`.execute(tx);
-  return rows;
+    where address = ${address} and cleared_at is null`.execute(tx);
+  return Number(numAffectedRows);
 }

@@ -21,7 +21,7 @@ import { associatedAccount } from '../chain/solana/addresses.ts';
 import { adoptForeignTransactions } from '../operator/foreign-transactions.ts';
 import { localSolanaSigner, type SolanaSigner } from '../operator/solana-signer.ts';
 import { cancelParticipation } from '../participations/cancel.ts';
-import { freezeParticipations, unfreezeParticipations } from '../participations/freeze.ts';
+import { freezeParticipations, resumeSanctioned } from '../participations/freeze.ts';
 import { runParticipation } from '../participations/participation-command.ts';
 import { requestRemit } from '../participations/remit.ts';
 import { failPreparedOf } from '../participations/wallet-use.ts';
@@ -150,7 +150,7 @@ async function thawSoldOut(id: string): Promise<void> {
     .executeTakeFirstOrThrow();
   await freezeParticipations(ctx.db, [wallet_address]);
   await limitSupply('0.000001');
-  await ctx.db.transaction().execute((tx) => unfreezeParticipations(ctx, tx, [id]));
+  await ctx.db.transaction().execute((tx) => resumeSanctioned(ctx, tx, wallet_address));
 }
 
 /** Ends the participations of the buyer's wallet, as happens when another user proves ownership of the wallet. */
