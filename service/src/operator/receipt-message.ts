@@ -1,5 +1,5 @@
 import { encodeMessage, type Instruction } from '@causeway/contracts/encodings/solana-message.ts';
-import { keyOf, receiptAddress, receiptSeed } from '../chain/solana/addresses.ts';
+import { keyOf, receiptAddress, receiptSeed, SYSTEM_PROGRAM } from '../chain/solana/addresses.ts';
 import {
   allocateWithSeed,
   createAssociatedAccount,
@@ -11,6 +11,10 @@ import {
   transferLamports,
 } from '../chain/solana/instructions.ts';
 import { TOKEN_ACCOUNT_BYTES } from '../chain/solana/token-accounts.ts';
+import type { WireInstruction } from '../chain/solana/wire-transaction.ts';
+
+const ALLOCATE_WITH_SEED = 9;
+const SEED_OFFSET = 44;
 
 /** The transfer that commits or refunds a participation. */
 export type ReceiptPlan = {
@@ -64,4 +68,14 @@ export function buildReceiptMessage(
     memo(participationId),
   ];
   return encodeMessage({ feePayer: keyOf(operator), blockhash: keyOf(blockhash), instructions });
+}
+
+/** Returns whether one of the instructions allocates a receipt account, whatever its key and its participation. */
+export function hasReceipt(instructions: readonly WireInstruction[]): boolean {
+  return instructions.some(
+    ({ program, data }) =>
+      program === SYSTEM_PROGRAM &&
+      data[0] === ALLOCATE_WITH_SEED &&
+      /^[\w-]{22}\.[cr]/.test(data.subarray(SEED_OFFSET).toString()),
+  );
 }

@@ -6,8 +6,10 @@ import { SETTLEMENT_COLUMNS, type SettlementRow, type StoredRow, toSettlementRow
 /** A participation whose refund may have been paid by hand. */
 export type PaidRow = SettlementRow & {
   committed: boolean | null;
-  /** The key that committed the participation; null if there is no commit. */
-  signer: string | null;
+  /**
+   * The commit; null if there is none. `signer` is its key. `slot` is null if only the receipt of the commit is known.
+   */
+  commit: { signer: string; receipt: string; slot: bigint | null } | null;
   /** The state of the service's own refund transaction; null if there is none. */
   refundState: string | null;
 };
@@ -15,6 +17,8 @@ export type PaidRow = SettlementRow & {
 type StoredPaidRow = StoredRow & {
   committed: boolean | null;
   signer: string | null;
+  receipt: string | null;
+  block_number: bigint | null;
   refund_state: string | null;
 };
 
@@ -28,32 +32,30 @@ export async function lockPaidRow(tx: Db, id: string): Promise<PaidRow | null> {
   // acquired.
   await sql`select from participations where id = ${id} for update`.execute(tx);
   const { rows } = await sql<StoredPaidRow>`
-    select ${SETTLEMENT_COLUMNS}, p.committed, c.signer, r.state as refund_state
+    select ${SETTLEMENT_COLUMNS}, p.committed, c.signer, c.receipt, c.block_number, r.state as refund_state
     from participations p left join operator_transactions c on c.id = p.commit_id
       left join operator_transactions r on r.id = p.remit_id
     where p.id = ${id}`.execute(tx);
   const [row] = rows;
   if (row === undefined) return null;
-  const { committed, signer, refund_state: refundState } = row;
-  return { ...toSettlementRow(row), committed, signer, refundState };
+  const { committed, signer, receipt, block_number: slot, refund_state: refundState } = row;
+  const commit = signer === null || receipt === null ? null : { signer, receipt, slot };
+  return { ...toSettlementRow(row), committed, commit, refundState };
 }
 
-/**
- * Returns how many refunds of this amount to the same wallet are already recorded as paid by the transaction, and
- * whether the service itself sent the transaction.
- */
+/** Returns how many refunds of this amount to the same wallet are already recorded as paid by the transaction. */
 export async function countRecorded(
   tx: Db,
   signature: string,
   { chain, user, token, amount }: SettlementRow,
-): Promise<{ count: number; isOwn: boolean }> {
-  const hash = Buffer.from(base58.decode(signature));
-  const { rows } = await sql<{ count: number; isOwn: boolean }>`
-    select exists (select from operator_attempts where hash = ${hash}) as "isOwn", (
-      select count(*)::int from participations p join operator_transactions t on t.id = p.remit_id
-      where t.chain = ${chain} and t.mined_hash = ${hash} and p.wallet_address = ${user}
-        and p.token_address = ${token} and p.amount = ${String(amount)}) as count`.execute(tx);
-  return rows[0] ?? { count: 0, isOwn: false };
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from participations p join operator_transactions t on t.id = p.remit_id
+    where t.chain = ${chain} and t.mined_hash = ${Buffer.from(base58.decode(signature))}
+      and p.wallet_address = ${user} and p.token_address = ${token} and p.amount = ${String(amount)}`.execute(
+    tx,
+  );
+  return rows[0]?.count ?? 0;
 }
 
 /** Records which transaction has paid the participation's refund. */

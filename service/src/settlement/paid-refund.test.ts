@@ -1,5 +1,6 @@
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { base58 } from '@scure/base';
+import { sql } from 'kysely';
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { commandConfig } from '../../test/support/sale.ts';
 import { MINT } from '../../test/support/solana-instructions.ts';
@@ -97,6 +98,31 @@ test('a payment counts once, and only if it is exactly the refund', async () => 
   expect(await sale.statusOf(third)).toBe('completed');
 });
 
+test('a payment that is older than the commit is refused', async () => {
+  const buyer = await sale.buyer('older payment');
+  const first = await buy(buyer);
+  const older = payByHand(buyer, [AMOUNT], 'older');
+  sale.mine(1);
+  const second = await buy(buyer);
+  await run('adopt', CHAIN);
+  const refuse = () =>
+    expect(run('refunded', CHAIN, second, older)).rejects.toThrow(
+      `is older than the commit of participation ${second}`,
+    );
+  await refuse();
+  // The database does not know the slot of an adopted commit.
+  const { db } = sale.app.ctx;
+  await sql`update operator_transactions t set block_number = null, mined_hash = null from participations p
+    where p.id = ${second} and t.id = p.commit_id`.execute(db);
+  await refuse();
+  expect(await sale.statusOf(second)).toBe('completed');
+  const newer = payByHand(buyer, [AMOUNT], 'newer');
+  sale.mine(FINALITY_SLOTS + 1);
+  await run('adopt', CHAIN);
+  expect(await run('refunded', CHAIN, second, newer)).toBe(`${second} is now remitted`);
+  expect(await run('refunded', CHAIN, first, older)).toBe(`${first} is now remitted`);
+});
+
 test('a refund that was paid by hand after the attempts of the service have expired is recorded', async () => {
   const buyer = await sale.buyer('expired');
   const id = await buy(buyer);
@@ -127,5 +153,14 @@ test('a refund that the service has sent is not taken for another one', async ()
   const signature = base58.encode(rows[0].hash);
   await expect(run('refunded', CHAIN, first, signature)).rejects.toThrow('has already sent the refund');
   await complete();
-  await expect(run('refunded', CHAIN, second, signature)).rejects.toThrow('no finalized transaction');
+  const refuse = () =>
+    expect(run('refunded', CHAIN, second, signature)).rejects.toThrow('no finalized transaction');
+  await refuse();
+  // After a restore, the service records the refund because of its receipt. The database then lacks the signature.
+  await sql`delete from operator_attempts a using participations p where p.id = ${first} and p.remit_id = a.transaction_id`.execute(
+    sale.app.ctx.db,
+  );
+  await sql`update operator_transactions t set mined_hash = null from participations p
+    where p.id = ${first} and p.remit_id = t.id`.execute(sale.app.ctx.db);
+  await refuse();
 });

@@ -36,7 +36,7 @@ export const SOLANA_HELP: CommandHelp = {
     adopt:
       'Lets settlement continue after the alert foreign_transaction, which reports transactions that were signed with a fund\'s keys but not sent by this service. Find out first who signed these transactions. Prints what it adopts. The service then settles the participations that these transactions name, except those whose receipts show that they are settled. What somebody has paid by hand would therefore be paid again: run "refunded" first for each refund.',
     refunded:
-      'Records that a foreign transaction (one that this service did not send) has paid the refund of a participation, so that the service does not pay the refund again. The transaction must be finalized and move exactly the amount of the participation from the vault of the participation to the associated token account of its wallet. A payment from another account cannot be recorded.',
+      'Records that a foreign transaction (one that this service did not send) has paid the refund of a participation, so that the service does not pay the refund again. The transaction must be finalized, be newer than the commit of the participation, and move exactly the amount of the participation from the vault of the participation to the associated token account of its wallet. A payment from another account cannot be recorded.',
     close:
       'Closes the receipts of participations that were settled more than SOLANA_RECEIPT_DAYS days ago, and returns the rent of each receipt to the key that created the receipt. Afterwards, do not restore a backup that is older than SOLANA_RECEIPT_DAYS days.',
     vaults:

@@ -171,7 +171,7 @@ export async function readPrices(chain: SolanaChain, writable: readonly string[]
   );
 }
 
-export type SignatureEntry = { signature: string; memo: string | null; isFailed: boolean };
+export type SignatureEntry = { signature: string; slot: bigint; memo: string | null; isFailed: boolean };
 
 /**
  * Lists finalized transactions that mention an address, newest first: those older than the transaction `before` and
@@ -191,8 +191,11 @@ export async function readSignatures(
   const reply = await call(chain, 'getSignaturesForAddress', [address, options]);
   if (!Array.isArray(reply)) throw invalid(chain, 'getSignaturesForAddress');
   return reply.map((each) => {
-    const { signature, memo, err } = each as Record<string, unknown>;
+    const { signature, slot, memo, err } = each as Record<string, unknown>;
     const isFailed = err !== null && err !== undefined;
-    return { signature: String(signature), memo: typeof memo === 'string' ? memo : null, isFailed };
+    return {
+      ...{ signature: String(signature), slot: BigInt(Number(slot)) },
+      ...{ memo: typeof memo === 'string' ? memo : null, isFailed },
+    };
   });
 }
