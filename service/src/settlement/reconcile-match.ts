@@ -108,7 +108,7 @@ export function matchEvents(books: Books): Match {
       continue;
     }
     const candidates = (rowsByKey.get(keyOf(event)) ?? []).filter(
-      (row) => isFree(row) && isCandidate(row, kind, transaction, adoptedCommits),
+      (row) => isFree(row) && isCandidate(row, event, kind, transaction, adoptedCommits),
     );
     const [row] = candidates;
     if (row === undefined)
@@ -254,15 +254,23 @@ function findProblem({ signers }: Books, event: MinedFundEvent, found?: MinedTra
 /**
  * Returns whether a transaction may have committed or refunded the row. The transaction was sent with our key, but is
  * unknown to the database. If the row has an open transaction, both transactions must have the same nonce, because then
- * only one of them can be mined.
+ * only one of them can be mined. A refund cannot be older than the commit.
  */
-function isCandidate(row: BookedRow, kind: Kind, { nonce }: MinedTransaction, adopted: Set<string>): boolean {
+function isCandidate(
+  row: BookedRow,
+  { blockNumber }: MinedFundEvent,
+  kind: Kind,
+  { nonce }: MinedTransaction,
+  adopted: Set<string>,
+): boolean {
   if (kind === 'commit')
     return (
       row.committed !== true &&
       UNCOMMITTED.has(row.status) &&
       (!row.isCommitOpen || row.commitNonce === nonce)
     );
-  const isCommitted = adopted.has(row.id) || (row.committed === true && REFUNDABLE.has(row.status));
+  const isCommitted =
+    adopted.has(row.id) ||
+    (row.committed === true && REFUNDABLE.has(row.status) && (row.commitBlock ?? 0n) <= blockNumber);
   return isCommitted && (!row.isRemitOpen || row.remitNonce === nonce);
 }

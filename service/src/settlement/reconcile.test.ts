@@ -205,6 +205,33 @@ describe('anything else pauses the offer and changes no row', () => {
     expect(await sale.statusOf(id)).toBe('completed');
   });
 
+  test('a refund that is older than the commit of the row that it fits', async () => {
+    const { db } = sale.app.ctx;
+    const amount = 14n * UNIT;
+    const older = await sale.participate(sale.buyer(3), amount);
+    await saleWorker(sale).settle();
+    await requestRemit(sale.app.ctx, older.id);
+    sale.pauseMining();
+    await saleWorker(sale).round();
+    await forgetTransaction(sale, older.id, 'remit');
+    sale.resumeMining();
+    await sale.mine(1);
+    // The database lacks the participation, because it was restored from an older backup.
+    await sql`update participations set amount = amount + 1 where id = ${older.id}`.execute(db);
+    const newer = await sale.participate(sale.buyer(3), amount);
+    await sql`update operator_keys set next_nonce = next_nonce + 1`.execute(db);
+    await saleWorker(sale).settle();
+    expect(await sale.statusOf(newer.id)).toBe('completed');
+    await apply();
+    expect(await sale.statusOf(newer.id)).toBe('completed');
+    expect(await pausedOffers()).toEqual([sale.offer.id]);
+    await db.deleteFrom('settlement_pauses').execute();
+    await sql`update participations set amount = amount - 1 where id = ${older.id}`.execute(db);
+    await apply();
+    expect([await sale.statusOf(older.id), await sale.statusOf(newer.id)]).toEqual(['remitted', 'completed']);
+    expect((await plan()).differences).toEqual([]);
+  });
+
   test('a row of a known transaction that was changed by hand', async () => {
     const [row] = await sale.app.ctx.db
       .selectFrom('participations')
