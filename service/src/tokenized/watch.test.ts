@@ -1,9 +1,14 @@
-import type { Hex } from 'viem';
-import { toHex } from 'viem/utils';
+import { token } from '@causeway/contracts/abi/token.ts';
+import { encodeSwap } from '@causeway/contracts/encodings/tokenized-order.ts';
+import { verifiedSwapAbi } from '@causeway/contracts/encodings/verifier-abi.ts';
+import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
+import { type Hex, maxUint256 } from 'viem';
+import { decodeFunctionData, toHex } from 'viem/utils';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { expectAudited } from '../../test/support/audited.ts';
 import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
 import type { EvmChain } from '../chain/evm/client.ts';
+import { hashRequestIn } from '../operator/signer.ts';
 import { settleOrders } from './watch.ts';
 
 let world: TokenizedWorld;
@@ -47,11 +52,14 @@ function asRollUp(chain: EvmChain): EvmChain {
 
 const headNumber = () => world.chain.direct.getBlockNumber();
 
-async function executeOrder() {
-  const { body } = await world.user.call('POST', '/v1/tokenized/swap/transaction', {
+const order = () =>
+  world.user.call('POST', '/v1/tokenized/swap/transaction', {
     ...{ amount: '5000000', chain: 'ethereum_sepolia', symbol: 'AAPLon' },
     wallet_address: world.wallet.address,
   });
+
+async function executeOrder() {
+  const { body } = await order();
   expect(await world.send(world.wallet.key, body.to as Hex, body.data as Hex)).toBe('success');
 }
 
@@ -99,4 +107,37 @@ describe('the outcome of an order on a roll-up', () => {
     lags = false;
     expect(await settledEvents()).toEqual(['tokenized_swap.executed']);
   });
+});
+
+/** Executes the attestation of an order from another wallet, for which the operator's key has signed as well. */
+async function executeElsewhere(data: Hex): Promise<void> {
+  const { chain, deployment, usdc } = world;
+  const { functionName, args } = decodeFunctionData({ abi: verifiedSwapAbi, data });
+  if (functionName !== 'swap') throw new Error('the calldata is no order');
+  const [quote, signature, , amount] = args;
+  const [, other] = testWallets as { address: Hex; private_key: Hex }[];
+  if (other === undefined) throw new Error('there is only one wallet');
+  const separator = await chain.direct.readContract({
+    ...{ address: deployment.swap, abi: verifiedSwapAbi, functionName: 'domainSeparator' },
+  });
+  const request = {
+    ...{ side: quote.side, inputToken: usdc, outputToken: quote.asset, sender: other.address },
+    ...{ nonce: 0n, expiry: quote.expiration, amount },
+  };
+  const permission = await roles.operator.sign({ hash: hashRequestIn(separator, request) });
+  await world.call(other.private_key, usdc, token, 'approve', [deployment.swap, maxUint256]);
+  const swap = encodeSwap({ ...quote, signature }, usdc, amount, permission);
+  expect(await world.send(other.private_key, deployment.swap, swap)).toBe('success');
+}
+
+test('an attestation that another wallet has executed does not execute the order', async () => {
+  const { body } = await order();
+  await executeElsewhere(body.data as Hex);
+  finalized = await headNumber();
+  expect(await settledEvents()).toEqual([]);
+  expect((await order()).body.code).toBe('order_outstanding');
+  world.app.clock.advance(31);
+  await world.chain.chain.mine(1);
+  finalized = await headNumber();
+  expect(await settledEvents()).toEqual(['tokenized_swap.expired']);
 });
