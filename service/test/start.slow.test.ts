@@ -50,16 +50,14 @@ describe('the profile of a database', () => {
     expect(counts).toEqual({ users: 0, partners: 0 });
   });
 
-  test('a used version 0.1 database without sandbox seeds is production, and stays as it is', async () => {
-    const old = await createEmptyDatabase();
-    const settings = { CAUSEWAY_DATA: dataDir, DATABASE_URL: old.url };
+  test('a used database without a recorded profile or sandbox seeds is production, and stays as it is', async () => {
+    const used = await createEmptyDatabase();
+    const settings = { CAUSEWAY_DATA: dataDir, DATABASE_URL: used.url };
     expect((await runCauseway(['migrate'], settings)).code).toBe(0);
-    await query(old.url, `insert into partners (id, name) values (gen_random_uuid(), 'Acme')`);
-    await query(old.url, 'drop table installation; drop table installation_secrets');
-    await query(old.url, `delete from schema_migrations where name >= '0035'`);
+    await query(used.url, `insert into partners (id, name) values (gen_random_uuid(), 'Acme')`);
     await expectRefusal(['serve'], settings, /CAUSEWAY_PROFILE: is sandbox, .* production/);
-    expect(await query(old.url, `select to_regclass('installation') as found`)).toEqual([{ found: null }]);
-    await old.drop();
+    expect(await query(used.url, 'select from installation')).toEqual([]);
+    await used.drop();
   });
 
   test('a sandbox database refuses production', async () => {

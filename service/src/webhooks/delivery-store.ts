@@ -82,7 +82,7 @@ const IS_DUE = sql`d.next_attempt_at <= now() and (d.lease_until is null or d.le
 
 /**
  * Selects the head of each subject: its first pending delivery, the only one that may be sent. Triggers maintain
- * `is_head`: see the migration `webhook_heads`.
+ * `is_head`: see the migration `0012_webhooks`.
  */
 const IS_HEAD = sql`d.state = 'pending' and d.is_head`;
 

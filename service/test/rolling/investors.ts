@@ -127,7 +127,7 @@ export function investing(sale: RollingSale, investors: readonly Investor[]): Mo
 }
 
 /** Waits until the participation is completed, whichever node settles it. */
-export async function waitSettled(send: Send, investor: Investor, id: string, load: Load): Promise<void> {
+async function waitSettled(send: Send, investor: Investor, id: string, load: Load): Promise<void> {
   const call = callerOf(send, investor);
   const end = Date.now() + SETTLEMENT_TIMEOUT_MS;
   for (;;) {
@@ -153,7 +153,7 @@ export function callerOf(send: Send, user: User): Call {
   };
 }
 
-/** Inserts a user, its grant and an access token, as version 0.1 and later store them. */
+/** Inserts a user, its grant and an access token. */
 export async function insertUser(databaseUrl: string, clientId: string): Promise<User> {
   const secret = randomBytes(32).toString('base64url');
   const [userId, grantId] = [randomUUID(), randomUUID()];

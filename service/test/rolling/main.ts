@@ -10,13 +10,13 @@ import { productionSettings, runCauseway, type Service, startService } from '../
 import { createRoles, forbidSignIn, hasOpenTransaction, withRole } from './database-roles.ts';
 import { investing, startRollingSale } from './investors.ts';
 import { type Callers, sendLoad } from './load.ts';
-import { createOldDatabase } from './old-database.ts';
 import { installProxies, PROXIES, startProxy } from './proxies.ts';
+import { seedDatabase } from './seed-database.ts';
 import { type Subscriber, startSubscriber } from './subscriber.ts';
 
-// Restarts three nodes one by one behind nginx and HAProxy, on a version 0.1 database that the first node upgrades.
-// Rotates the secrets, the keys and the database role at the same time. Investors bind wallets and invest, and a
-// partner receives webhooks. No request may fail, no webhook may be lost, and every participation must be settled.
+// Restarts three nodes one by one behind nginx and HAProxy. Rotates the secrets, the keys and the database role at the
+// same time. Investors bind wallets and invest, and a partner receives webhooks. No request may fail, no webhook may be
+// lost, and every participation must be settled.
 const reason = installProxies();
 if (reason !== null) {
   console.log(`rolling restart skipped: ${reason}`);
@@ -25,13 +25,13 @@ if (reason !== null) {
 
 const folder = await mkdtemp(join(tmpdir(), 'causeway-rolling-'));
 const database = await startEmbedded({ dataDir: join(folder, 'data'), log: () => undefined });
-const oldCredentials = await createOldDatabase(database.url);
+const partner = await seedDatabase(database.url);
 const [firstRole, secondRole] = await createRoles(database.url);
 const newSecret = () => randomBytes(32).toString('base64');
 const [older, newer] = [newSecret(), newSecret()];
 const [firstKey, secondKey] = [generatePrivateKey(), generatePrivateKey()];
 const callers: Callers = {
-  ...{ credentials: [oldCredentials], identitySecret: 'first', documentsSecret: 'first' },
+  ...{ credentials: [partner], identitySecret: 'first', documentsSecret: 'first' },
 };
 const sale = await startRollingSale([firstKey, secondKey]);
 const INVESTORS = 3;
@@ -93,7 +93,7 @@ async function stopBlocksOverTransaction(): Promise<void> {
 /** The steps to take while each proxy is in use. Together, they follow the documented order of each rotation. */
 const stepsWith = (subscriber: Subscriber): Record<keyof typeof PROXIES, () => Promise<void>> => ({
   nginx: async () => {
-    const { client_id } = oldCredentials;
+    const { client_id } = partner;
     const rotated = await command('partner', 'rotate-secret', client_id, '--grace-hours', '1');
     callers.credentials.push(JSON.parse(rotated));
     await subscriber.rotateSecret();
@@ -131,14 +131,13 @@ let failed = 0;
 let subscriber: Subscriber | undefined;
 try {
   nodes = await Promise.all(ports.map(startNode));
-  console.log('three nodes upgraded a version 0.1 database');
-  const started = await startSubscriber(`http://127.0.0.1:${ports[0]}`, oldCredentials);
+  const started = await startSubscriber(`http://127.0.0.1:${ports[0]}`, partner);
   subscriber = started;
   const steps = stepsWith(started);
-  const offer = await sale.writeOffer(folder, oldCredentials.client_id, { open_to_anyone: true });
+  const offer = await sale.writeOffer(folder, partner.client_id, { open_to_anyone: true });
   await command('offer', 'apply', offer, '--yes');
   await command('offer', 'publish', 'harbour-sale');
-  const invest = investing(sale, await sale.addInvestors(database.url, oldCredentials.client_id, INVESTORS));
+  const invest = investing(sale, await sale.addInvestors(database.url, partner.client_id, INVESTORS));
   for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
     const proxy = await startProxy(name, folder, await freePort(), ports);
     const { requests, failures, settled } = await sendLoad(proxy.url, callers, steps[name](), (...load) =>
