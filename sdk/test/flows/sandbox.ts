@@ -119,7 +119,7 @@ async function connect(url: string, dataDir: string) {
         ...{ slug, type: 'platform::token_sale', name: 'A fine asset', tagline: 'Own a share' },
         ...{ logo_url: 'https://assets.test/logo.svg', banner_url: 'https://assets.test/banner.svg' },
         ...{ asset: 'usd-coin', funding_assets: ['usd-coin'], partners: [overview.partner.client_id] },
-        options: [{ slug: 'only' }],
+        options: [{ slug: 'only', minimum_purchase_usd: 1 }],
         contracts: [
           {
             ...{ chain, address: contract?.address },
