@@ -65,7 +65,7 @@ export async function allowWallet(
     const before = await readAuthorized(session, swap);
     if (before === true) return { allowed: true, transactionHash: null };
     enter('challenging');
-    const message = await requestChallenge(causeway, { address: session.address, chain }, signal);
+    const message = await requestChallenge(causeway, session, signal);
     enter('signing');
     const signature = await signEvmMessage(session, message);
     enter('allowing');

@@ -2,7 +2,7 @@ import { CHAINS, isEvmChain } from '../chains.ts';
 import type { Causeway } from '../client.ts';
 import type { Chain, EvmChain, OptionAddress } from '../wire.ts';
 import { FlowFailure, type FlowOptions, type Progress, runFlow } from './flow.ts';
-import { requestChallenge, type SiweFields, signEvmMessage, signSolanaMessage } from './proof.ts';
+import { requestChallenge, signEvmMessage, signSolanaMessage } from './proof.ts';
 import { connectWallet, openSession } from './session.ts';
 import type { EvmWallet, Wallet } from './wallet.ts';
 
@@ -13,11 +13,6 @@ export type BindWalletInput = {
   optionId: string;
   chain: Chain;
   wallet: Wallet;
-  /**
-   * For EVM wallets only. If set, the owner signs an ERC-4361 message that contains your page's domain. The wallet
-   * compares this domain with the page's origin.
-   */
-  siwe?: SiweFields | undefined;
 };
 
 /**
@@ -52,23 +47,21 @@ export async function proveAndBindWallet(
   });
 }
 
-function assertProtocol({ chain, wallet, siwe }: BindWalletInput): void {
+function assertProtocol({ chain, wallet }: BindWalletInput): void {
   if (CHAINS[chain]?.protocol !== wallet.protocol)
     throw new FlowFailure(
       'invalid_input',
       `The wallet's protocol is ${wallet.protocol}, which does not match the chain ${chain}.`,
     );
-  if (siwe !== undefined && wallet.protocol !== 'ethereum')
-    throw new FlowFailure('invalid_input', '"siwe" is supported for EVM wallets only.');
 }
 
 async function prove(
   causeway: Causeway,
-  { chain, wallet, siwe }: BindWalletInput,
+  { chain, wallet }: BindWalletInput,
   options: FlowOptions<BindWalletPhase>,
   { enter, reportTransaction }: Progress<BindWalletPhase>,
 ): Promise<string> {
-  const { signal } = options;
+  const { signal, siwe } = options;
   const challenge = () => {
     enter('challenging');
     return requestChallenge(causeway, { address: wallet.address, chain, siwe }, signal);

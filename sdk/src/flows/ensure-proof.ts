@@ -27,7 +27,7 @@ export async function ensureWalletProven(
   if (await isProven(session, offerId, optionId)) return;
   const { causeway, chain, address, signal } = session;
   onProving();
-  const message = await requestChallenge(causeway, { address, chain }, signal);
+  const message = await requestChallenge(causeway, session, signal);
   const signature = await sign(message);
   const proof = { chain, offer_option_id: optionId, signature, wallet_address: address };
   // The service checks the proof first and the option's wallet limit second, so `max_wallets_reached` means that the

@@ -121,6 +121,12 @@ export type TrustedContracts = Partial<
 >;
 
 /**
+ * The fields that the app chooses for a sign-in message. `domain` and `uri` must belong to an origin or redirect URI
+ * that is registered for the partner. In the message, the optional `statement` follows the service's own sentence.
+ */
+export type SiweFields = { domain: string; uri: string; statement?: string };
+
+/**
  * Options that every flow accepts.
  *
  * @example
@@ -175,6 +181,13 @@ export type FlowOptions<Phase extends string> = {
    * calls atomically (EIP-5792). `off` never sends a batch. Default: `auto`.
    */
   batching?: 'auto' | 'off' | undefined;
+  /**
+   * The sign-in message (ERC-4361 or, on Solana, its counterpart) with which the owner proves the wallet. The wallet
+   * compares the message's domain with the page's. Default: the host and origin of the page, which must be registered
+   * for the partner. Without a page, as on a server, the default is false: the owner signs a plain message. Solana has
+   * no plain message, so pass the fields there.
+   */
+  siwe?: SiweFields | false | undefined;
 };
 
 type ErrorInfo = {

@@ -13,6 +13,7 @@ export {
   type FlowOptions,
   isFlowError,
   type SentTransaction,
+  type SiweFields,
   type TrustedContracts,
 } from './flow.ts';
 export { type FundSwapInput, type FundSwapPhase, swapFund } from './fund-swap.ts';

@@ -25,6 +25,7 @@ export type WalletSession = {
   /** The host's event stream, or undefined if the host has none. */
   events: EventHub | undefined;
   onSend: FlowOptions<never>['onSend'];
+  siwe: FlowOptions<never>['siwe'];
   /** Called with the hash of every transaction that the wallet sends. */
   reportTransaction(hash: string): void;
 };
@@ -85,9 +86,9 @@ export function openWalletSession(
   options: FlowOptions<never>,
   reportTransaction: (hash: string) => void,
 ): WalletSession {
-  const { signal, rpcUrls = {}, trusted, events, onSend } = options;
+  const { signal, rpcUrls = {}, trusted, events, onSend, siwe } = options;
   return {
-    ...{ causeway, address, chain, signal, reportTransaction, trusted, events, onSend },
+    ...{ causeway, address, chain, signal, reportTransaction, trusted, events, onSend, siwe },
     confirmationTimeoutMs: options.confirmationTimeoutMs ?? DEFAULT_CONFIRMATION_TIMEOUT_MS,
     pollIntervalMs: options.pollIntervalMs ?? DEFAULT_POLL_INTERVAL_MS,
     rpcUrls: rpcUrls[chain] ?? [],

@@ -28,6 +28,7 @@ export type CausewayContext = {
   trusted: TrustedContracts | undefined;
   publicClient: PublicClient | undefined;
   batching: FlowOptions<never>['batching'];
+  siwe: FlowOptions<never>['siwe'];
   /** The wallet connection that the host app manages, or undefined if there is none. */
   hostConnection: WalletConnection | undefined;
   discoverWallets: boolean;

@@ -56,6 +56,11 @@ export type CausewayProviderProps = {
    * batch if the wallet supports batches.
    */
   batching?: FlowOptions<never>['batching'];
+  /**
+   * The domain and URI of the message that proves a wallet, or false for a plain message. Default: those of the page,
+   * whose origin must be registered for the partner. Define the object outside your components.
+   */
+  siwe?: FlowOptions<never>['siwe'];
   /** The theme and colors of the components. Default: those of the surrounding page. */
   appearance?: Appearance | undefined;
   /** The locale, such as `de` or `fr-CH`, for numbers, dates and the amounts that users type. Default: `en-GB`. */
@@ -101,6 +106,7 @@ export function CausewayProvider({
   trusted,
   publicClient,
   batching,
+  siwe,
   appearance,
   locale,
   messages,
@@ -130,7 +136,18 @@ export function CausewayProvider({
   const value = useMemo(
     () => ({
       ...{ client, cache, events, connectors: wallets, identity: launcher },
-      ...{ prefix, lastUser, signInUrl, supportUrl, appearance, rpcUrls, trusted, publicClient, batching },
+      ...{
+        prefix,
+        lastUser,
+        signInUrl,
+        supportUrl,
+        appearance,
+        rpcUrls,
+        trusted,
+        publicClient,
+        batching,
+        siwe,
+      },
       ...{ hostConnection, discoverWallets, connected, connect, disconnect },
     }),
     [
@@ -147,6 +164,7 @@ export function CausewayProvider({
       trusted,
       publicClient,
       batching,
+      siwe,
       hostConnection,
       discoverWallets,
       connected,

@@ -407,31 +407,53 @@ describe('a malicious service that lies about open approvals', () => {
 
 describe('a malicious service that asks for another signature', () => {
   const EXCHANGE = 'exchange.example wants you to sign in with your Ethereum account:';
+  const siwe = { domain: 'localhost:3000', uri: 'http://localhost:3000' };
+  /** A client of a service that changes the messages which the wallet signs. */
+  const clientOf = (change: (message: string) => string) =>
+    sandbox.newUser({
+      fetch: async (url, init) => {
+        const reply = await fetch(url, init);
+        if (!String(url).endsWith('/wallet-ownership')) return reply;
+        const challenge = (await reply.json()) as { message: string };
+        return Response.json({ ...challenge, message: change(challenge.message) });
+      },
+    });
 
-  test.each<[string, () => string]>([
+  test.each<[string, (message: string) => string]>([
     [
       'signs the user in to another site',
       () => `${EXCHANGE}\n${wallet.address}\n\nURI: https://exchange.example`,
     ],
     ['proves the ownership of another wallet', () => `You own ${THIEF}.`],
-  ])('never shows a message that %s', async (_what, message) => {
-    const client = await sandbox.newUser({
-      fetch: async (url, init) => {
-        const reply = await fetch(url, init);
-        if (!String(url).endsWith('/wallet-ownership')) return reply;
-        return Response.json({ ...((await reply.json()) as object), message: message() });
-      },
-    });
+    ['contains more than the proof', (message) => `${message}\nResources:\n- https://exchange.example`],
+    ['signs in to another site before the proof', (message) => `${EXCHANGE}\n${message}`],
+    ['belongs to another chain', (message) => message.replace(/11155111|devnet/, '1')],
+  ])('never shows a message that %s', async (_what, change) => {
+    const client = await clientOf(change);
+    await sandbox.verify(client);
     const optionId = optionOf(sale, 'public');
-    const flows = [
-      () => buyTokenSale(client, { ...input(), offer: sale, optionId }, options()),
-      () => buyTokenized(client, { ...input(), offer: apple, maxSlippageBps: 50 }, options()),
-      () => proveAndBindWallet(client, { offerId: sale.id, optionId, chain: CHAIN, wallet }, options()),
-    ];
+    const flows = [{}, { siwe }].flatMap((more) => [
+      () => buyTokenSale(client, { ...input(), offer: sale, optionId }, { ...options(), ...more }),
+      () => buyTokenized(client, { ...input(), offer: apple, maxSlippageBps: 50 }, { ...options(), ...more }),
+      () => allowWallet(client, { offerId: fund.id, chain: CHAIN, wallet }, { ...options(), ...more }),
+      () =>
+        proveAndBindWallet(
+          client,
+          { offerId: sale.id, optionId, chain: CHAIN, wallet },
+          { ...options(), ...more },
+        ),
+    ]);
     for (const flow of flows) {
       expect((await refused(flow)).code).toBe('message_refused');
       expect(calls).not.toContain('personal_sign');
     }
+    const { address = '' } = sandbox.overview.wallets.find(({ protocol }) => protocol === 'solana') ?? {};
+    const signMessage = async () => {
+      throw new Error('must not be asked');
+    };
+    const solana = { protocol: 'solana', address, signMessage } as const;
+    const bind = { offerId: sale.id, optionId, chain: SOLANA, wallet: solana } as const;
+    expect((await refused(() => proveAndBindWallet(client, bind, { siwe }))).code).toBe('message_refused');
   });
 });
 

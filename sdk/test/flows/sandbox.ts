@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Hex } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
+import { expect, vi } from 'vitest';
 import { solanaDeployment } from '../../../sandbox/src/simulators/solana/genesis.ts';
 import { runCauseway, sharedSandbox, startService } from '../../../service/test/support/service.ts';
 import { type Causeway, createCauseway } from '../../src/client.ts';
@@ -82,6 +83,18 @@ async function connect(url: string, dataDir: string) {
     await run(['offer', 'apply', path, '--yes', '--no-chain-checks']);
   };
   const publishOffer = (slug: string) => run(['offer', 'publish', slug]);
+  /** Registers the origin of a page for the partner, as an operator would. */
+  const addOrigin = async (origin: string) => {
+    const { partner } = (await control('GET', '/sandbox')) as {
+      partner: { client_id: string; origins: string[] };
+    };
+    await run(['partner', 'set-origins', partner.client_id, ...partner.origins, origin]);
+    const headers = { origin, 'access-control-request-method': 'GET' };
+    await vi.waitFor(async () => {
+      const reply = await fetch(`${url}/v1/offers`, { method: 'OPTIONS', headers });
+      expect(reply.headers.get('access-control-allow-origin')).toBe(origin);
+    }, 10_000);
+  };
   /** Creates a user and returns a client with the user's token. */
   const newUser = async ({
     clientId,
@@ -111,6 +124,7 @@ async function connect(url: string, dataDir: string) {
     control,
     applyOffer,
     publishOffer,
+    addOrigin,
     /** Publishes another token sale that pays into the given offer's fund on one chain, and returns the new sale. */
     sellAlso: async ({ contracts }: OfferDetails, chain: string): Promise<OfferDetails> => {
       const slug = `also-on-${chain.replaceAll('_', '-')}`;

@@ -20,7 +20,10 @@ beforeAll(async () => {
   sandbox = await useSandbox();
   offer = await (await sandbox.newUser()).offers.get('harbour-quarter');
   const { rpc_url = '' } = sandbox.overview.chains.find((one) => one.chain === chain) ?? {};
-  options = { rpcUrls: { [chain]: [rpc_url] }, pollIntervalMs: 50, confirmationTimeoutMs: 30_000 };
+  options = {
+    ...{ rpcUrls: { [chain]: [rpc_url] }, pollIntervalMs: 50, confirmationTimeoutMs: 30_000 },
+    siwe: { domain: 'localhost:3000', uri: 'http://localhost:3000' },
+  };
 });
 
 type WalletChange = Partial<Parameters<typeof createSolanaTestWallet>[0]>;

@@ -1,7 +1,13 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { parseSiweMessage } from 'viem/siwe';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type CausewayError, isCausewayError } from '../../src/error.ts';
 import { createEventHub } from '../../src/event-hub.ts';
-import { allowWallet, type BindWalletPhase, proveAndBindWallet } from '../../src/flows/index.ts';
+import {
+  allowWallet,
+  type BindWalletPhase,
+  buyTokenSale,
+  proveAndBindWallet,
+} from '../../src/flows/index.ts';
 import { createSolanaTestWallet, ProviderError, readSignedText } from '../../src/testing/index.ts';
 import type { OfferDetails } from '../../src/wire.ts';
 import {
@@ -48,30 +54,111 @@ describe('proveAndBindWallet', () => {
     expect((await causeway.wallets.list(sale.id)).data).toEqual([bound]);
   });
 
-  test('signs an ERC-4361 message with the domain of the page if siwe is given', async () => {
-    const causeway = await sandbox.newUser();
-    const messages: string[] = [];
-    const wallet = await sandbox.newWallet({
-      intercept: (call, next) => {
-        if (call.method === 'personal_sign') messages.push(readSignedText(call));
-        return next(call);
-      },
-    });
-    const { redirect_uris } = (sandbox.overview as unknown as { partner: { redirect_uris: string[] } })
-      .partner;
-    const { host, origin } = new URL(redirect_uris[0] ?? '');
-    const siwe = { domain: host, uri: origin, statement: 'Prove that you own this wallet.' };
-    await proveAndBindWallet(causeway, { ...binding(), wallet, siwe });
-    expect(messages[0]).toMatch(`${host} wants you to sign in with your Ethereum account:`);
-  });
+  describe('asks the owner to sign', () => {
+    afterEach(() => void vi.unstubAllGlobals());
+    const openPage = (url: string) => vi.stubGlobal('location', new URL(url));
+    const newSigner = async () => {
+      const messages: string[] = [];
+      const wallet = await sandbox.newWallet({
+        intercept: (call, next) => {
+          if (call.method === 'personal_sign') messages.push(readSignedText(call));
+          return next(call);
+        },
+      });
+      return { messages, wallet };
+    };
+    const solanaSigner = () => {
+      const messages: string[] = [];
+      const confirm = (message: Uint8Array) => messages.push(new TextDecoder().decode(message)) > 0;
+      const seed = sandbox.overview.wallets.find(({ protocol }) => protocol === 'solana');
+      const wallet = createSolanaTestWallet({ privateKey: seed?.private_key ?? '', confirm });
+      return { messages, wallet };
+    };
+    const onSolana = { chain: 'solana_devnet' } as const;
+    const STATEMENT = 'Prove that you own this wallet.';
 
-  test('binds a Solana wallet', async () => {
-    const causeway = await sandbox.newUser();
-    const seed = sandbox.overview.wallets.find(({ protocol }) => protocol === 'solana');
-    const wallet = createSolanaTestWallet({ privateKey: seed?.private_key ?? '' });
-    const input = { ...binding('any-wallet'), chain: 'solana_devnet', wallet } as const;
-    const bound = await proveAndBindWallet(causeway, input);
-    expect([bound.address, bound.protocol]).toEqual([seed?.address, 'solana']);
+    test("a sign-in message with the page's host and origin, in every flow that needs a proof", async () => {
+      openPage('http://localhost:3000/invest');
+      const causeway = await sandbox.newUser();
+      await sandbox.verify(causeway);
+      const { wallet, messages } = await newSigner();
+      await allowWallet(causeway, { offerId: fund.id, chain: CHAIN, wallet }, QUICK);
+      await proveAndBindWallet(causeway, { ...binding(), wallet });
+      const fresh = await newSigner();
+      const optionId = optionOf(sale, 'public');
+      const order = {
+        offer: sale,
+        optionId,
+        chain: CHAIN,
+        assetId: 'usd-coin',
+        amount: 25_000_000n,
+      } as const;
+      await buyTokenSale(causeway, { ...order, wallet: fresh.wallet }, QUICK);
+      messages.push(...fresh.messages);
+      expect(messages).toHaveLength(3);
+      for (const message of messages)
+        expect(parseSiweMessage(message)).toMatchObject({
+          ...{ domain: 'localhost:3000', uri: 'http://localhost:3000', chainId: CHAIN_ID },
+        });
+    });
+
+    test('a plain message if there is no page or the app opts out', async () => {
+      const causeway = await sandbox.newUser();
+      const { wallet, messages } = await newSigner();
+      await proveAndBindWallet(causeway, { ...binding(), wallet });
+      openPage('http://localhost:3000/invest');
+      await proveAndBindWallet(causeway, { ...binding(), wallet }, { siwe: false });
+      expect(messages).toHaveLength(2);
+      for (const message of messages) expect(message).toContain(`Chain: ${CHAIN} (${CHAIN_ID})`);
+    });
+
+    test("a sign-in message with the app's own fields", async () => {
+      openPage('http://elsewhere.example');
+      const causeway = await sandbox.newUser();
+      const { wallet, messages } = await newSigner();
+      const siwe = { domain: 'localhost:4000', uri: 'http://localhost:4000/invest', statement: STATEMENT };
+      await proveAndBindWallet(causeway, { ...binding(), wallet }, { siwe });
+      const { statement, ...fields } = parseSiweMessage(messages[0] ?? '');
+      expect(fields).toMatchObject({ domain: siwe.domain, uri: siwe.uri });
+      expect(statement).toMatch(new RegExp(`^Harbour Invest asks you .* ${STATEMENT}$`));
+    });
+
+    test("a Solana sign-in message with the page's host and origin, or with the app's own fields", async () => {
+      const causeway = await sandbox.newUser();
+      const { wallet, messages } = solanaSigner();
+      const input = { ...binding('any-wallet'), ...onSolana, wallet } as const;
+      openPage('http://localhost:4000/invest');
+      const bound = await proveAndBindWallet(causeway, input);
+      expect([bound.address, bound.protocol]).toEqual([wallet.address, 'solana']);
+      const siwe = { domain: 'localhost:5173', uri: 'http://localhost:5173/', statement: STATEMENT };
+      await proveAndBindWallet(causeway, input, { siwe });
+      const lines = messages.map((message) => message.split('\n'));
+      expect(lines.map(([first]) => first)).toEqual([
+        'localhost:4000 wants you to sign in with your Solana account:',
+        'localhost:5173 wants you to sign in with your Solana account:',
+      ]);
+      expect(lines.map((all) => all[5])).toEqual([
+        'URI: http://localhost:4000',
+        'URI: http://localhost:5173/',
+      ]);
+    });
+
+    test('nothing on a page that the partner has not registered, and names the origin to register', async () => {
+      openPage('https://unregistered.example/invest');
+      const causeway = await sandbox.newUser();
+      const evm = await newSigner();
+      const solana = solanaSigner();
+      for (const input of [
+        { ...binding(), wallet: evm.wallet },
+        { ...binding('any-wallet'), ...onSolana, wallet: solana.wallet },
+      ]) {
+        const error = await failureOf(proveAndBindWallet(causeway, input));
+        expect([error.phase, error.code]).toEqual(['challenging', 'validation_failed']);
+        expect(error.message).toContain('https://unregistered.example');
+        expect(Object.keys(error.details)).toEqual(['domain', 'uri']);
+      }
+      expect([...evm.messages, ...solana.messages]).toEqual([]);
+    });
   });
 
   test('fails with user_rejected and binds nothing if the owner rejects the signature', async () => {
@@ -85,7 +172,8 @@ describe('proveAndBindWallet', () => {
       confirm: () => false,
     });
     const input = { ...binding('any-wallet'), chain: 'solana_devnet', wallet: solana } as const;
-    expect((await failureOf(proveAndBindWallet(causeway, input))).code).toBe('user_rejected');
+    const siwe = { domain: 'localhost:3000', uri: 'http://localhost:3000' };
+    expect((await failureOf(proveAndBindWallet(causeway, input, { siwe }))).code).toBe('user_rejected');
   });
 
   test('switches a wallet on another chain before it signs', async () => {

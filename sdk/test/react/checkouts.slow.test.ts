@@ -35,7 +35,7 @@ afterAll(() => app?.close());
 /** Serves the page with the oldest wagmi and viem that the SDK accepts, without the wallet SDKs that wagmi 2 depends on. */
 async function startWithOldestWagmi() {
   const folder = await installPackages('wagmi');
-  return startPageServer(app.sandbox.url, {
+  return startPageServer(app.sandbox, {
     wagmi: join(folder, 'node_modules/wagmi'),
     // The page uses only the `injected` connector, which `@wagmi/core` also exports. `@wagmi/connectors` itself would
     // load wallet SDKs.
@@ -97,7 +97,7 @@ describe('a wallet that the host connected', () => {
     const packages = await installWalletConnect();
     const provider = '@walletconnect/ethereum-provider';
     const relay = await startRelay(packages);
-    const other = await startPageServer(app.sandbox.url, {
+    const other = await startPageServer(app.sandbox, {
       [provider]: join(packages, 'node_modules', provider),
     });
     let phone: Awaited<ReturnType<typeof startWalletApp>> | undefined;

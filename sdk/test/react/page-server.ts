@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import type { Sandbox } from '../flows/sandbox.ts';
 
 const STYLES = fileURLToPath(new URL('../../src/react/styles.css', import.meta.url));
 const ENTRY = fileURLToPath(new URL('page.tsx', import.meta.url));
@@ -19,11 +20,11 @@ body { margin: 0; padding: 1rem; background: var(--cw-surface-sunken); font: 16p
 export type PageServer = { url: string; sizes: Record<string, number>; close(): Promise<void> };
 
 /**
- * Serves a page with the components, and proxies the service under the same origin. `alias` maps package names to
- * folders, for packages that the repository does not have.
+ * Serves a page with the components, proxies the service under the same origin, and registers the origin. `alias` maps
+ * package names to folders, for packages that the repository does not have.
  */
 export async function startPageServer(
-  service: string,
+  sandbox: Pick<Sandbox, 'url' | 'addOrigin'>,
   alias: Record<string, string> = {},
 ): Promise<PageServer> {
   const { outputFiles } = await build({
@@ -52,12 +53,14 @@ export async function startPageServer(
   files.set('/', { type: 'text/html; charset=utf-8', body: HTML });
   const server = createServer((incoming, response) => {
     const file = files.get((incoming.url ?? '/').split('?')[0] ?? '/');
-    if (file === undefined) return proxy(service, incoming, response);
+    if (file === undefined) return proxy(sandbox.url, incoming, response);
     return response.writeHead(200, { 'content-type': file.type }).end(file.body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await sandbox.addOrigin(url);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     sizes: Object.fromEntries([...files].map(([name, { body }]) => [name, body.length])),
     close: () =>
       new Promise((resolve) => {

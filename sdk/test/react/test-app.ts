@@ -31,7 +31,7 @@ export type TestApp = {
 /** Starts a page with the components, and a browser. */
 export async function startTestApp(): Promise<TestApp> {
   const sandbox = await useSandbox();
-  const server = await startPageServer(sandbox.url);
+  const server = await startPageServer(sandbox);
   const browser = await launchChromium();
   await sandbox.control('POST', '/sandbox/venue', { session: 'regular' });
   const viewer = await newUser(sandbox);

@@ -21,7 +21,8 @@ export const NewChallenge = Closed({
   challenge_type: Type.Optional(
     Type.Enum(['plain', 'siwe'], {
       default: 'plain',
-      description: '`siwe` (ERC-4361) is only supported on EVM chains.',
+      description:
+        '`siwe`: a sign-in message (ERC-4361 or, on Solana, its equivalent) for `domain` and `uri`. On Solana, `plain` is a sign-in message for the page that sends the request, or for the first registered origin.',
     }),
   ),
   domain: Type.Optional(
