@@ -128,14 +128,23 @@ async function readAllowanceOnChain(session: Session, { token, spender }: Approv
   return decodeFunctionResult({ ...fn, data: await simulate(session, { to: token, data }) });
 }
 
-async function searchApprovals(session: Session, { token, spender }: Approval) {
+type MinedLog = Log & { transactionHash: Hex };
+
+/**
+ * Returns the wallet's `Approval` events in recent blocks. Leaves out transactions that also move tokens from the wallet
+ * to the contract: many tokens emit `Approval` in `transferFrom`, and the service refuses such transactions.
+ */
+async function searchApprovals(session: Session, { token, spender }: Approval): Promise<MinedLog[]> {
   const latest = Number(await readNode(session, 'eth_blockNumber'));
   const from = Math.max(0, latest - SEARCHED_BLOCKS);
   const topicOf = (address: Hex) => `0x${address.slice(2).padStart(64, '0')}`;
   const filter = {
     address: token,
-    topics: [EVENT_TOPICS.approval, topicOf(session.address), topicOf(spender)],
+    topics: [[EVENT_TOPICS.approval, EVENT_TOPICS.transfer], topicOf(session.address), topicOf(spender)],
     ...{ fromBlock: `0x${from.toString(16)}`, toBlock: 'latest' },
   };
-  return (await readNode(session, 'eth_getLogs', [filter])) as (Log & { transactionHash: Hex })[];
+  const logs = (await readNode(session, 'eth_getLogs', [filter])) as MinedLog[];
+  const isTransfer = ({ topics }: Log) => topics[0]?.toLowerCase() === EVENT_TOPICS.transfer;
+  const moved = new Set(logs.filter(isTransfer).map(({ transactionHash }) => transactionHash));
+  return logs.filter(({ transactionHash }) => !moved.has(transactionHash));
 }

@@ -125,9 +125,12 @@ async function connect(url: string, dataDir: string) {
     applyOffer,
     publishOffer,
     addOrigin,
-    /** Publishes another token sale that pays into the given offer's fund on one chain, and returns the new sale. */
-    sellAlso: async ({ contracts }: OfferDetails, chain: string): Promise<OfferDetails> => {
-      const slug = `also-on-${chain.replaceAll('_', '-')}`;
+    /**
+     * Publishes another token sale that pays into the given offer's fund on one chain, and returns the new sale. `token`
+     * replaces the address of the funding token.
+     */
+    sellAlso: async ({ contracts }: OfferDetails, chain: string, token?: Hex): Promise<OfferDetails> => {
+      const slug = `also-on-${chain.replaceAll('_', '-')}${token ? '-for-another-token' : ''}`;
       const contract = contracts.find((one) => one.chain === chain);
       await applyOffer({
         ...{ slug, type: 'platform::token_sale', name: 'A fine asset', tagline: 'Own a share' },
@@ -139,7 +142,7 @@ async function connect(url: string, dataDir: string) {
             ...{ chain, address: contract?.address },
             ...(chain === 'solana_devnet' && { vault: solanaDeployment.vault }),
             funding_tokens: contract?.funding_tokens.flatMap(({ asset_id: asset, address }) =>
-              asset === 'usd-coin' ? [{ asset, address }] : [],
+              asset === 'usd-coin' ? [{ asset, address: token ?? address }] : [],
             ),
           },
         ],

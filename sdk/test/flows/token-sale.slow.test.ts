@@ -1,3 +1,4 @@
+import { hostileToken } from '@causeway/contracts/abi/test/hostile-token.ts';
 import type { Hex } from 'viem';
 import {
   decodeFunctionData,
@@ -11,6 +12,7 @@ import type { CausewayError } from '../../src/error.ts';
 import { createEventHub } from '../../src/event-hub.ts';
 import {
   buyTokenSale,
+  findOpenApproval,
   proveAndBindWallet,
   revokeApproval,
   type TokenSalePhase,
@@ -250,6 +252,45 @@ describe('a purchase', () => {
     } finally {
       await sandbox.setInterval(0);
     }
+  });
+});
+
+describe('with a token that emits `Approval` in `transferFrom`', () => {
+  /** Publishes a sale for such a token, of which the wallet owns 1,000. */
+  const sellFor = async (wallet: TestWallet): Promise<OfferDetails> => {
+    const send = async (transaction: object) => {
+      const params = [{ from: wallet.address, ...transaction }];
+      const hash = await wallet.provider.request({ method: 'eth_sendTransaction', params });
+      const receipt = await wallet.node('eth_getTransactionReceipt', [hash]);
+      return receipt as { status: Hex; contractAddress: Hex };
+    };
+    const { contractAddress: token } = await send({ data: hostileToken.bytecode });
+    for (const [functionName, number] of [
+      ['mint', 1_000_000_000n],
+      ['treat', 3n],
+    ] as const) {
+      const args = [wallet.address, number] as const;
+      const data = encodeFunctionData({ abi: hostileToken.abi, functionName, args });
+      expect((await send({ to: token, data })).status).toBe('0x1');
+    }
+    return sandbox.sellAlso(offer, CHAIN, token);
+  };
+
+  test('finds the open approval after an earlier participation was committed, and buys with it', async () => {
+    const wallet = await sandbox.newWallet();
+    const client = await sandbox.newUser();
+    const sale = await sellFor(wallet);
+    const order = { ...purchase(wallet), offer: sale, optionId: optionOf(sale, 'only') };
+    const token = sale.contracts[0]?.funding_tokens[0]?.address as Hex;
+    const first = (await approve(wallet, token, AMOUNT)) as Hex;
+    const open = await approve(wallet, token, 5n * AMOUNT);
+    const { id } = await buyTokenSale(client, { ...order, approvalHash: first }, QUICK);
+    await expectCompleted(client, id);
+    const larger = { ...order, amount: 4n * AMOUNT };
+    const found = await findOpenApproval(client, larger, QUICK);
+    expect(found).toBe(open);
+    const second = await buyTokenSale(client, { ...larger, approvalHash: found ?? undefined }, QUICK);
+    await expectCompleted(client, second.id);
   });
 });
 
