@@ -21,7 +21,7 @@ async function readTriggerKinds(): Promise<string[]> {
   const { rows } = await sql<{ source: string; object: string | null }>`
     select p.prosrc as source, nullif(split_part(encode(t.tgargs, 'escape'), '\\000', 1), '') as object
     from pg_trigger t join pg_proc p on p.oid = t.tgfoid
-    where not t.tgisinternal and p.prosrc like '%perform audit(%'`.execute(app.ctx.db);
+    where not t.tgisinternal and p.prosrc like '%perform audit%'`.execute(app.ctx.db);
   return rows
     .flatMap(({ source, object }) => (object === null ? kindsIn(source) : [`${object}.`]))
     .filter((kind) => !kind.startsWith('causeway.'));

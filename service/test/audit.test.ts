@@ -144,7 +144,7 @@ test('erasing a user changes no entry, and the log still verifies', async () => 
   const read = () => listSealedEntries(site.ctx.db, 0n, 10_000);
   await sealAuditLog(site.ctx, 0);
   const before = await read();
-  await eraseUser(site.ctx, 'grace@user.test');
+  await eraseUser(site.ctx, 'grace@user.test', 'requested');
   await sealAuditLog(site.ctx, 0);
   expect((await read()).slice(0, before.length)).toEqual(before);
   expect(await verifyAuditLog(site.ctx)).toMatchObject({ problem: null });

@@ -182,7 +182,7 @@ test('personal data and form values never reach the database, the log, the metri
 
 test('key rotation and erasure do not store any of it either', async () => {
   await rotatePii(world.ctx);
-  await eraseUser(world.ctx, USER);
+  await eraseUser(world.ctx, USER, 'requested');
   const text = `${await dumpDatabase()} ${world.logged()}`;
   for (const secret of SECRETS)
     for (const encoded of encodingsOf(secret)) expect(text.includes(encoded)).toBe(false);

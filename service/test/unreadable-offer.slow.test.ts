@@ -43,7 +43,12 @@ test('an offer whose contract cannot be read does not stop the start: it is disa
 
 test('the offer can be closed without a running service and without a node', async () => {
   await node.stop();
-  expect(await runCauseway(['offer', 'close', 'harbour-sale'], settings)).toMatchObject({ code: 0 });
+  const close = ['offer', 'close', 'harbour-sale', '--reason', 'its contract is gone'];
+  expect(await runCauseway(close, settings)).toMatchObject({
+    code: 2,
+    text: expect.stringContaining('--yes'),
+  });
+  expect(await runCauseway([...close, '--yes'], settings)).toMatchObject({ code: 0 });
   const listed = await runCauseway(['offer', 'list'], settings);
   expect(JSON.parse(listed.text)).toMatchObject([{ slug: 'harbour-sale', state: 'ended' }]);
 });

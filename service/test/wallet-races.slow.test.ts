@@ -235,7 +235,7 @@ describe('two processes on one database', { timeout: 120_000 }, () => {
         return user.call('DELETE', `/v1/offers/${offer.id}/addresses/${found?.id ?? 'none'}`);
       });
       const closing = Promise.race([Promise.all(binds.slice(0, 20)), Promise.all(deletes.slice(0, 10))]).then(
-        () => closeOffer({ ...setup.ctx, clock: realClock() }, `ending-${round}`),
+        () => closeOffer({ ...setup.ctx, clock: realClock() }, `ending-${round}`, 'sold'),
       );
       const [bound, deleted] = await Promise.all([Promise.all(binds), Promise.all(deletes), closing]);
       expect(Object.keys(tally(bound)).filter((key) => !['ok', 'offer_ended'].includes(key))).toEqual([]);

@@ -259,7 +259,7 @@ describe('a record', () => {
         inserted_at: expect.any(String),
       },
     ]);
-    const { kept, keep_until } = await eraseUser(app.ctx, id);
+    const { kept, keep_until } = await eraseUser(app.ctx, id, 'requested');
     expect(keep_until).toBeNull();
     expect(kept).toContain('acknowledged documents: which version, and when; no personal data');
     expect(await exportUser(app.ctx.db, id)).toMatchObject([{ network: null, ...V1 }]);

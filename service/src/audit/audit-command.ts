@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { createCheckpointKeys, isCheckpoint, originOf, verifierKey } from './checkpoint.ts';
-import { findTreeCheckpoint, listSealedEntries } from './store.ts';
+import { findTreeCheckpoint, listSealedEntries, readReasons } from './store.ts';
 import { findBlindingKey } from './tile-store.ts';
 import { saltOf } from './tree.ts';
 import { verifyAuditLog } from './verify.ts';
@@ -15,7 +15,8 @@ export const AUDIT_HELP: CommandHelp = {
   commands: {
     verify:
       "Recomputes the log's chain and checks the signed checkpoints. If an entry was changed, removed or inserted, reports the first such entry and exits with 1.",
-    export: 'Prints every sealed entry as a line of JSON with its hashes.',
+    export:
+      'Prints every sealed entry as a line of JSON with its hashes. The lines of acts for which an operator gave a reason contain the reason.',
     checkpoint:
       'Prints the newest checkpoint. Keep copies of the checkpoint outside the database, because only such copies can reveal that the whole database was rolled back or rewritten.',
   },
@@ -71,6 +72,7 @@ async function readCheckpoint(file: string): Promise<string> {
 async function exportEntries(config: Config): Promise<void> {
   await runCommand(config, async ({ db }) => {
     const key = await findBlindingKey(db);
+    const reasons = await readReasons(db);
     for (let after = 0n; ; ) {
       const rows = await listSealedEntries(db, after, EXPORT_BATCH_SIZE);
       for (const { position, entry, leaf_hash, chain_hash } of rows)
@@ -79,6 +81,7 @@ async function exportEntries(config: Config): Promise<void> {
             ...{ position: Number(position), entry },
             ...{ leaf_hash: leaf_hash.toString('hex'), chain_hash: chain_hash.toString('hex') },
             salt: saltOf(key, position).toString('hex'),
+            detail: reasons.get(position),
           }),
         );
       if (rows.length < EXPORT_BATCH_SIZE) return;

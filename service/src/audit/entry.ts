@@ -1,6 +1,12 @@
 import type { Db } from '../db/pool.ts';
 import type { Kernel } from '../kernel.ts';
-import { type Decision, insertCommandEntry, insertDecisionEntry, insertFailedSignIn } from './store.ts';
+import {
+  type Decision,
+  insertCommandEntry,
+  insertDecisionEntry,
+  insertFailedSignIn,
+  setTransactionReason,
+} from './store.ts';
 
 export type { Decision } from './store.ts';
 
@@ -10,6 +16,14 @@ export type { Decision } from './store.ts';
  */
 export async function recordCommand(db: Db, name: string): Promise<void> {
   await insertCommandEntry(db, name);
+}
+
+/**
+ * Sets the operator's reason for what the transaction is about to do. Triggers store it with the entries that record an
+ * erasure, a closed offer or a disabled partner.
+ */
+export async function setReason(tx: Db, reason: string): Promise<void> {
+  await setTransactionReason(tx, reason);
 }
 
 /** Records a failed sign-in: a wrong password, passkey or code. The user is null if the account is unknown. */

@@ -7,7 +7,7 @@ import { recordCommand } from './entry.ts';
 import { keepCheckpointKeys } from './former-keys.ts';
 import { deleteOldAuditEntries } from './retention.ts';
 import { sealAuditLog } from './sealer.ts';
-import { findTreeCheckpoint, listSealedEntries } from './store.ts';
+import { findTreeCheckpoint, listSealedEntries, readReasons } from './store.ts';
 import { verifyAuditLog } from './verify.ts';
 
 const DAY_MS = 86_400_000;
@@ -51,12 +51,16 @@ describe('entries past their retention', () => {
     await seal(3);
     const kept = (await findTreeCheckpoint(app.ctx.db))?.note ?? '';
     await seal(2);
+    await sql`insert into audit_reasons select written, gen_random_uuid(), 'sold' from audit_entries
+      where position in (1, 8)`.execute(app.ctx.db);
     await deleteOldAuditEntries(under(10));
     expect(await positions()).toHaveLength(9);
+    expect([...(await readReasons(app.ctx.db)).keys()]).toEqual([1n, 8n]);
     await deleteOldAuditEntries(afterRetention());
     // Deletion skips the checkpoint that covers the whole log: the newest entry must stay, because the next entry's
     // chain hash builds on the newest entry's chain hash.
     expect(await positions()).toEqual([8, 9]);
+    expect([...(await readReasons(app.ctx.db)).keys()]).toEqual([8n]);
     await seal(2);
     expect(await verifyAuditLog(app.ctx, [early, kept])).toMatchObject({
       ...{ start: 7n, entries: 4n, problem: null },
@@ -66,6 +70,7 @@ describe('entries past their retention', () => {
     });
     await deleteOldAuditEntries(afterRetention());
     expect(await positions()).toEqual([10, 11]);
+    expect(await app.ctx.db.selectFrom('audit_reasons').selectAll().execute()).toEqual([]);
     expect((await verify()).problem).toBeNull();
   });
 

@@ -122,8 +122,13 @@ export async function putStart(tx: Db, { size, note }: Checkpoint): Promise<void
     on conflict (only_row) do update set size = excluded.size, note = excluded.note`.execute(tx);
 }
 
-/** Deletes, in batches, the first `size` entries and all checkpoints that cover fewer than `size` entries. */
+/** Deletes, in batches, the first `size` entries with their reasons, and all checkpoints that cover fewer than `size` entries. */
 export async function deleteBeforeStart(db: Db, size: bigint): Promise<void> {
+  await deleteInBatches(
+    db,
+    'audit_reasons',
+    sql`written in (select written from audit_entries where position <= ${size})`,
+  );
   await deleteInBatches(db, 'audit_entries', sql`position <= ${size}`);
   await deleteInBatches(db, 'audit_checkpoints', sql`size < ${size}`);
 }
@@ -160,6 +165,21 @@ export async function insertCommandEntry(db: Db, command: string): Promise<void>
   await sql`select audit('command.run', audit_object('command', null), audit_object('command', ${command}))`.execute(
     db,
   );
+}
+
+export async function setTransactionReason(tx: Db, reason: string): Promise<void> {
+  await sql`select set_config('causeway.reason', ${reason}, true)`.execute(tx);
+}
+
+/** The hash in the entry is the SHA-256 of `salt` and `reason`. */
+export type Reason = { salt: string; reason: string };
+
+/** Returns the reasons of all sealed entries that have one, by position. */
+export async function readReasons(db: Db): Promise<Map<bigint, Reason>> {
+  const { rows } = await sql<Reason & { position: bigint }>`
+    select e.position, r.salt, r.reason from audit_reasons r join audit_entries e using (written)
+    where e.position is not null`.execute(db);
+  return new Map(rows.map(({ position, ...reason }) => [position, reason]));
 }
 
 export async function insertFailedSignIn(db: Db, userId: string | null): Promise<void> {

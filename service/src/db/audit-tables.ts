@@ -3,6 +3,7 @@ import type { Generated, GeneratedAlways } from 'kysely';
 /** The tables of the audit log; see `tables.ts`. */
 export interface AuditTables {
   audit_entries: AuditEntries;
+  audit_reasons: AuditReasons;
   audit_checkpoints: AuditCheckpoints;
   audit_former_keys: AuditFormerKeys;
   audit_start: AuditStart;
@@ -17,6 +18,13 @@ export interface AuditEntries {
   position: Generated<bigint | null>;
   leaf_hash: Generated<Buffer | null>;
   chain_hash: Generated<Buffer | null>;
+}
+
+/** The operator's reason for what an entry records. The entry has the SHA-256 of `salt` and `reason`. */
+export interface AuditReasons {
+  written: bigint;
+  salt: string;
+  reason: string;
 }
 
 /** The checkpoint up to which old entries were deleted; the log starts after it. At most one row. */

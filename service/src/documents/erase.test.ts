@@ -77,7 +77,7 @@ async function postWith(calls: Partial<typeof world.ctx.documents>): Promise<voi
 
 test('an open form is archived', async () => {
   await post();
-  await eraseUser(world.ctx, userId);
+  await eraseUser(world.ctx, userId, 'requested');
   expect(await states()).toEqual(['EXPIRED', true, 'SENT']);
   const { stop } = await startDocumentReconciler(world.ctx);
   await vi.waitFor(async () => expect(await states()).toEqual(['EXPIRED', false, 'EXPIRED']), 10_000);
@@ -88,7 +88,7 @@ test('a form that the provider creates after its user was erased is archived', a
   const { create } = world.ctx.documents;
   await postWith({
     create: async (input) => {
-      await eraseUser(world.ctx, userId);
+      await eraseUser(world.ctx, userId, 'requested');
       return create(input);
     },
   });
@@ -99,7 +99,7 @@ test('a form that the provider creates after its user was erased is archived', a
 test('a form is archived although the response to its creation was lost', async () => {
   const { create } = world.ctx.documents;
   await postWith({ create: (input) => create(input).then(noResponse), find: noResponse });
-  await eraseUser(world.ctx, userId);
+  await eraseUser(world.ctx, userId, 'requested');
   expect(await submissions()).toMatchObject([{ status: 'EXPIRED', provider_submission_id: null }]);
   await reconcile();
   expect(await states()).toEqual(['EXPIRED', false, 'EXPIRED']);
@@ -107,7 +107,7 @@ test('a form is archived although the response to its creation was lost', async 
 
 test('archiving is repeated until the provider has done it', async () => {
   await post();
-  await eraseUser(world.ctx, userId);
+  await eraseUser(world.ctx, userId, 'requested');
   await world.call('documents/fault', { mode: 'down' });
   await reconcile();
   await world.call('documents/fault', { mode: 'none' });
@@ -125,7 +125,7 @@ test('a form that was signed just before is not archived, even if nobody told us
   const [row] = await submissions();
   await world.call('documents/act', { external_id: row?.id ?? '', action: 'sign' });
   await world.call('documents/delivery', { mode: 'normal' });
-  await eraseUser(world.ctx, userId);
+  await eraseUser(world.ctx, userId, 'requested');
   expect(await states()).toEqual(['EXPIRED', true, 'COMPLETED']);
   await reconcile();
   expect(await states()).toEqual(['COMPLETED', false, 'COMPLETED']);
@@ -139,14 +139,14 @@ test('a form that the provider has deleted is forgotten', async () => {
     .set({ provider_submission_id: 999_999n })
     .where('user_id', '=', userId)
     .execute();
-  await eraseUser(world.ctx, userId);
+  await eraseUser(world.ctx, userId, 'requested');
   await reconcile();
   expect(await toArchive()).toEqual([]);
 });
 
 test('a form that cannot be archived is forgotten a week after its link has expired', async () => {
   await post();
-  await eraseUser(world.ctx, userId);
+  await eraseUser(world.ctx, userId, 'requested');
   const { documents } = world.ctx;
   const { archive } = documents;
   documents.archive = noResponse;
@@ -187,7 +187,7 @@ test('a form that is given up as never created is archived if it exists after al
 
 test('a form that the provider never created is forgotten after ten minutes', async () => {
   await postWith({ create: noResponse, find: noResponse });
-  await eraseUser(world.ctx, userId);
+  await eraseUser(world.ctx, userId, 'requested');
   await reconcile();
   expect(await states()).toEqual(['EXPIRED', true, undefined]);
   await world.advance(11 * 60);

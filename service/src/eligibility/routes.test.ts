@@ -155,7 +155,7 @@ describe('an account on hold', () => {
   });
 
   test('cannot be erased, and its wallets cannot be proven by another account', async () => {
-    await expect(eraseUser(app.ctx, held)).rejects.toMatchObject({ code: 'account_restricted' });
+    await expect(eraseUser(app.ctx, held, 'requested')).rejects.toMatchObject({ code: 'account_restricted' });
     const other = await person(app, { userId: userId(51) });
     const { body } = await other.bind(offer.id, offer.options[0]?.id ?? '', evmWallet('held'));
     expect(body.code).toBe('wallet_restricted');
@@ -199,9 +199,9 @@ test('an account is not erased while money may still move for it', async () => {
       ${`0x${'f1'.repeat(20)}`}, ${`0x${'c0'.repeat(20)}`}, ${Buffer.alloc(32, 8)}, now(), now(), now()`.execute(
     app.ctx.db,
   );
-  await expect(eraseUser(app.ctx, id)).rejects.toMatchObject({ code: 'validation_failed' });
+  await expect(eraseUser(app.ctx, id, 'requested')).rejects.toMatchObject({ code: 'validation_failed' });
   await sql`update participations set status = 'failed' where user_id = ${id}`.execute(app.ctx.db);
-  await expect(eraseUser(app.ctx, id)).resolves.toMatchObject({ user_id: id });
+  await expect(eraseUser(app.ctx, id, 'requested')).resolves.toMatchObject({ user_id: id });
 });
 
 test.each(['erased', 'put on hold'])(
@@ -215,7 +215,9 @@ test.each(['erased', 'put on hold'])(
     const { check } = signatures;
     signatures.check = async (input) => {
       const kind = await check(input);
-      await (what === 'erased' ? eraseUser(app.ctx, id) : holdUser(app.ctx, id, 'arrives in between'));
+      await (what === 'erased'
+        ? eraseUser(app.ctx, id, 'requested')
+        : holdUser(app.ctx, id, 'arrives in between'));
       return kind;
     };
     const answer = await late.connect(offer.id, offer.options[0]?.id ?? '', mine, signature).finally(() => {

@@ -236,7 +236,7 @@ test('the applicant of an erased user is not read again, neither at a start nor 
     if (id === userId) reads += 1;
     const found = await identity.findApplicant(id);
     // Erases the user while the first check is in progress.
-    if (id === userId && reads === 1) await eraseUser(world.ctx, userId);
+    if (id === userId && reads === 1) await eraseUser(world.ctx, userId, 'requested');
     return found;
   };
   const ctx = { ...world.ctx, identity: { ...identity, findApplicant } };
@@ -255,7 +255,7 @@ test('the applicant of an erased user is not read again, neither at a start nor 
 test('a read that fails while its user is being erased is not repeated', async () => {
   await world.review(userId, { level_name, review_status: 'pending' });
   const findApplicant = async (): Promise<never> => {
-    await eraseUser(world.ctx, userId);
+    await eraseUser(world.ctx, userId, 'requested');
     throw upstreamError('identity', failureOfStatus({ status: 503, rawHeaders: [] }) as never);
   };
   const ctx = { ...world.ctx, identity: { ...world.ctx.identity, findApplicant } };

@@ -49,6 +49,7 @@ const BOUNDED: Record<string, string> = {
   audit_blinding: 'one row',
   audit_tiles: 'kept: 32 bytes per entry of the audit log, so that its tree stays public',
   audit_entries: 'deleted up to the start of the log once it moves, see audit/retention.test.ts',
+  audit_reasons: 'deleted with the entries',
   audit_checkpoints: 'deleted with the entries, see audit/retention.test.ts',
   foreign_transactions: 'one row per transaction of a key that another program has used: an incident',
   reconcile_differences: 'one row per difference between a chain and the database: an incident',

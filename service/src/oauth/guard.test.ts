@@ -61,7 +61,7 @@ describe('a token ends on every node within a second of', () => {
       'a manual SQL update',
       () => node.ctx.pool.query('update oauth_grants set revoked_at = now() where revoked_at is null'),
     ],
-    ['disabling the partner', () => disablePartner(node.ctx, 'partner-one')],
+    ['disabling the partner', () => disablePartner(node.ctx, 'partner-one', 'left')],
   ])('%s', async (_name, end) => {
     const tokens = await issue();
     expect(await measureRevocation(tokens.access_token, () => end(tokens))).toBeLessThan(1000);
@@ -92,7 +92,7 @@ test('enabling a disabled partner does not bring back anything it was issued bef
   const tokens = [user.access_token, partnerToken];
   for (const token of tokens) await warmCache(token);
 
-  await disablePartner(node.ctx, clientId);
+  await disablePartner(node.ctx, clientId, 'left');
   await enablePartner(node.ctx, clientId);
   for (const { app, ctx } of [node, otherNode]) {
     for (const token of tokens) await expect.poll(() => ctx.guard.check(token)).toBeNull();
@@ -142,7 +142,7 @@ test('tokens whose request was running while the partner was disabled and enable
   await blocker.query('begin; lock table users in access exclusive mode');
   const inFlight = refresh(refresh_token);
   await expect.poll(async () => (await blocker.query(WAITING_FOR_USERS)).rowCount).toBeGreaterThan(0);
-  await disablePartner(otherNode.ctx, clientId);
+  await disablePartner(otherNode.ctx, clientId, 'left');
   await enablePartner(otherNode.ctx, clientId);
   await blocker.query('rollback');
   blocker.release();

@@ -1,3 +1,4 @@
+import { setReason } from '../audit/entry.ts';
 import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { EventSource } from '../events/event.ts';
@@ -13,13 +14,19 @@ export function publishOffer(ctx: Parts, slug: string): Promise<boolean> {
 }
 
 /** Ends the offer now, before its planned end. Returns false if it was already closed. */
-export function closeOffer(ctx: Parts, slug: string): Promise<boolean> {
-  return setOnce(ctx, slug, 'closed_at');
+export function closeOffer(ctx: Parts, slug: string, reason: string): Promise<boolean> {
+  return setOnce(ctx, slug, 'closed_at', reason);
 }
 
-async function setOnce(ctx: Parts, slug: string, column: 'published_at' | 'closed_at'): Promise<boolean> {
+async function setOnce(
+  ctx: Parts,
+  slug: string,
+  column: 'published_at' | 'closed_at',
+  reason?: string,
+): Promise<boolean> {
   const now = toTimestamp(ctx.clock.micros());
   const isSet = await ctx.db.transaction().execute(async (tx) => {
+    if (reason !== undefined) await setReason(tx, reason);
     const isChanged = await setOfferTimeOnce(tx, slug, column, now);
     if (isChanged) await reportOfferStates(ctx, tx, slug);
     return isChanged;

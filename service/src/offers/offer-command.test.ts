@@ -5,8 +5,10 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { expectAudited } from '../../test/support/audited.ts';
-import { saleFile } from '../../test/support/offers.ts';
+import { makeOffer, saleFile } from '../../test/support/offers.ts';
+import { readReasons } from '../../test/support/reasons.ts';
 import { solanaSaleFile } from '../../test/support/solana-sale.ts';
+import { typeOnTerminal } from '../../test/support/terminal.ts';
 import { makeClient } from '../../test/support/tokens.ts';
 import type { Config } from '../config.ts';
 import { UsageError } from '../operations/command.ts';
@@ -104,9 +106,37 @@ test('list, publish and close show and set the state', async () => {
   expect(await row()).toMatchObject({ state: 'open', published_at: null, partners: ['Partner partner-one'] });
   expect((await run('publish', 'by-command')).said).toBe('by-command: published');
   expect((await run('publish', 'by-command')).said).toBe('by-command: already published');
-  expect((await run('close', 'by-command')).said).toBe('by-command: closed');
+  expect((await run('close', 'by-command', '--reason', 'sold', '--yes')).said).toMatch(
+    /\nby-command: closed$/,
+  );
   expect(await row()).toMatchObject({ state: 'ended', published_at: expect.any(String) });
   await expectAudited(one.ctx, 'offer.insert', 'offer.update', 'offer.published', 'offer.closed');
+});
+
+test('close prints what ends, and closes once the slug is typed', async () => {
+  const { id } = await makeOffer(one.ctx, saleFile({ slug: 'closing', ends_at: '2030-01-01T00:00:00Z' }));
+  // `run` restores all mocks, so the terminal is set for each run.
+  const close = (typed: string | null, ...more: string[]) => {
+    typeOnTerminal(typed);
+    return run('close', 'closing', ...more);
+  };
+  await expect(close('closing\n')).rejects.toThrow('requires --reason TEXT');
+  await expect(close('closing-2\n', '--reason', 'sold')).rejects.toThrow(
+    'closing was not typed, so nothing was changed',
+  );
+  await expect(close(null, '--reason', 'sold')).rejects.toThrow('--yes');
+  expect((await readOfferBySlug(one.ctx.db, 'closing'))?.closed_at).toBeNull();
+  const { said } = await close('closing\n', '--reason', 'sold');
+  expect(said).toContain('closing (Harbour, platform::token_sale)');
+  expect(said).toContain('planned end: 2030-01-01T00:00:00.000000Z');
+  expect(said).toContain('0 prepared, 0 pending and 0 submitted participations');
+  expect(said).toMatch(/\nclosing: closed$/);
+  expect(await readReasons(one.ctx, 'offer.closed', id)).toEqual(['sold']);
+  // There is nothing to change, so nothing to confirm.
+  expect((await close(null, '--reason', 'again')).said).toBe('closing: already closed');
+  await expect(run('close', 'nobody', '--reason', 'x', '--yes')).rejects.toThrow(
+    'offer nobody does not exist',
+  );
 });
 
 test.each([

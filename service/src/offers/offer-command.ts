@@ -13,11 +13,12 @@ import { plural } from '../plural.ts';
 import { OfferRefusedError } from './apply.ts';
 import { type ApplyContext, applyFiles, diffFiles } from './apply-command.ts';
 import { toOffer } from './catalogue.ts';
+import { close } from './close-command.ts';
 import { definitionFromOffer, definitionToFile } from './definition.ts';
 import { listOfferPartners } from './definition-store.ts';
 import { OfferFileError } from './file.ts';
 import { OfferFile } from './file-schema.ts';
-import { closeOffer, publishOffer } from './lifecycle.ts';
+import { publishOffer } from './lifecycle.ts';
 import { offerState } from './offer.ts';
 import { listAllOffers, readOfferBySlug } from './store.ts';
 
@@ -29,7 +30,7 @@ export const OFFER_HELP: CommandHelp = {
     'offer list',
     'offer show SLUG',
     'offer publish SLUG …',
-    'offer close SLUG …',
+    'offer close SLUG --reason TEXT [--yes]',
     'offer refund SLUG [--yes] [--dry-run]',
     'offer schema [--write FILE]',
   ],
@@ -41,14 +42,16 @@ export const OFFER_HELP: CommandHelp = {
     list: 'Prints all offers.',
     show: 'Prints an offer as a file.',
     publish: 'Makes offers visible to their partners.',
-    close: 'Ends offers now, before their planned end.',
+    close:
+      'Ends an offer now, before its planned end. Prints what this ends, and asks for the slug of the offer. The reason is stored in the audit log.',
     refund:
       'Requests the refund of every completed participation of an offer. Can be repeated after an interruption.',
     schema: 'Prints the JSON schema of offer files, for editors.',
   },
   options: {
     '--set NAME=VALUE': 'The value of the variable NAME in the files. Repeatable.',
-    '--yes': 'Apply or refund without asking for confirmation.',
+    '--yes': 'Apply, close or refund without asking for confirmation.',
+    '--reason TEXT': 'Why the offer is closed.',
     '--dry-run':
       'Change nothing: print which participations would be refunded or frozen, the sum of the refunds, and whether another person has to confirm.',
     '--plan':
@@ -69,6 +72,7 @@ export const OFFER_HELP: CommandHelp = {
 const options = {
   set: { type: 'string', multiple: true },
   yes: { type: 'boolean' },
+  reason: { type: 'string' },
   plan: { type: 'boolean' },
   'change-assets': { type: 'boolean' },
   'no-chain-checks': { type: 'boolean' },
@@ -87,10 +91,10 @@ const ACTIONS: Record<string, { allowed: readonly (keyof typeof options)[]; run:
   show: { allowed: [], run: show },
   publish: {
     allowed: [],
-    run: (ctx, slugs) => forEach(slugs, (slug) => publishOffer(ctx, slug), 'published'),
+    run: publish,
   },
   refund: { allowed: ['yes', 'dry-run'], run: refund },
-  close: { allowed: [], run: (ctx, slugs) => forEach(slugs, (slug) => closeOffer(ctx, slug), 'closed') },
+  close: { allowed: ['reason', 'yes'], run: close },
 };
 
 export async function runOffer(config: Config, args: string[]): Promise<void> {
@@ -108,7 +112,7 @@ export async function runOffer(config: Config, args: string[]): Promise<void> {
         ? `offer ${name} requires at least one file`
         : `offer ${name} requires a slug; see "causeway offer list"`,
     );
-  if ((name === 'show' || name === 'refund') && words.length > 1)
+  if (['show', 'refund', 'close'].includes(name) && words.length > 1)
     throw new UsageError(`offer ${name} takes a single slug`);
   try {
     await runCommand(config, (ctx) => action.run({ ...ctx, config }, words, values));
@@ -187,12 +191,9 @@ async function show({ db }: ApplyContext, [slug = '']: string[]): Promise<void> 
   );
 }
 
-async function forEach(
-  slugs: string[],
-  change: (slug: string) => Promise<boolean>,
-  state: string,
-): Promise<void> {
-  for (const slug of slugs) console.error(`${slug}: ${(await change(slug)) ? state : `already ${state}`}`);
+async function publish(ctx: ApplyContext, slugs: string[]): Promise<void> {
+  for (const slug of slugs)
+    console.error(`${slug}: ${(await publishOffer(ctx, slug)) ? 'published' : 'already published'}`);
 }
 
 async function writeSchema(file: string | undefined): Promise<void> {

@@ -57,7 +57,7 @@ test('an offer is reported when it is published, starts and ends, once on any nu
 
 test('an open offer is reported as published and started immediately, and as ended when it is closed', async () => {
   await make('open', null, null);
-  await closeOffer(app.ctx, 'open');
+  await closeOffer(app.ctx, 'open', 'sold');
   expect(await reports()).toEqual([
     'offer.published open open',
     'offer.started open open',

@@ -155,7 +155,7 @@ describe('GET /v1/offers/{id}', () => {
 
   test('still returns a closed offer, which ends immediately', async () => {
     await makeOffer(one.ctx, saleFile({ slug: 'closed', ends_at: '2030-01-01T00:00:00Z' }));
-    await closeOffer(one.ctx, 'closed');
+    await closeOffer(one.ctx, 'closed', 'sold');
     const now = one.clock.now();
     await getUntil('/v1/offers?limit=100', ({ data }) =>
       data.some(

@@ -22,6 +22,17 @@ export class UsageError extends Error {
   }
 }
 
+const MAX_REASON_LENGTH = 1_000;
+
+/** Returns the value of `--reason` without surrounding space. Throws a `UsageError` if it is missing or too long. */
+export function requireReason(command: string, value = ''): string {
+  const reason = value.trim();
+  if (reason === '') throw new UsageError(`${command} requires --reason TEXT`);
+  if (reason.length > MAX_REASON_LENGTH)
+    throw new UsageError(`--reason must have at most ${MAX_REASON_LENGTH} characters`);
+  return reason;
+}
+
 /** Returns the error for an unknown command of `group`. `name` is empty if the user typed no command. */
 export function unknownCommand(group: string, name: string, known: readonly string[]): UsageError {
   const problem = name === '' ? `${group} requires a command` : `unknown command "${group} ${name}"`;

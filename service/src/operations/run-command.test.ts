@@ -33,8 +33,9 @@ test('offer close works on the embedded database while no service runs', async (
 
   const said: string[] = [];
   vi.spyOn(console, 'error').mockImplementation((text: string) => void said.push(text));
-  await runOffer(config, ['close', 'broken']);
-  await runOffer(config, ['close', 'broken']);
-  expect(said).toEqual(['broken: closed', 'broken: already closed']);
+  const close = ['close', 'broken', '--reason', 'broken', '--yes'];
+  await runOffer(config, close);
+  await runOffer(config, close);
+  expect(said.slice(-2)).toEqual(['broken: closed', 'broken: already closed']);
   expect(await findEmbedded(dataDir)).toBeUndefined();
 });

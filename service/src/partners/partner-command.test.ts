@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { expectAudited } from '../../test/support/audited.ts';
+import { readReasons } from '../../test/support/reasons.ts';
+import { typeOnTerminal } from '../../test/support/terminal.ts';
 import type { Config } from '../config.ts';
 import { SCOPES } from '../http/access.ts';
 import { runKeys } from '../oauth/keys-command.ts';
@@ -16,11 +18,16 @@ beforeAll(async () => {
 afterAll(() => node.close());
 afterEach(() => vi.restoreAllMocks());
 
-/** Runs the command and returns its JSON output. */
+let said = '';
+
+/** Runs the command and returns its JSON output. `said` is then what it printed to standard error. */
 async function run(...args: string[]) {
   const output: string[] = [];
+  said = '';
   vi.spyOn(console, 'log').mockImplementation((text: string) => void output.push(text));
-  vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.spyOn(console, 'error').mockImplementation((text: string) => {
+    said += `${text}\n`;
+  });
   await runPartner(config, args);
   return output.length === 0 ? null : JSON.parse(output.join(''));
 }
@@ -139,14 +146,33 @@ test('create and set-contact record the email address to which the service repor
   expect(await contact()).toBe('ops@acme.test');
 });
 
-test('disable blocks the partner, and enable unblocks it', async () => {
+test('disable blocks the partner once its name is typed, and enable unblocks it', async () => {
   const created = await create();
-  await run('disable', created.client_id);
+  await node.tokenFor({ clientId: created.client_id, partnerId: created.partner_id });
+  const disable = (typed: string | null, ...more: string[]) => {
+    typeOnTerminal(typed);
+    return run('disable', created.client_id, '--reason', 'contract ended', ...more);
+  };
+  for (const [typed, message] of [
+    ['acme\n', 'Acme Invest was not typed, so nothing was changed'],
+    [null, '--yes'],
+  ] as const)
+    await expect(disable(typed)).rejects.toThrow(message);
+  await expect(run('disable', created.client_id, '--yes')).rejects.toThrow('requires --reason TEXT');
+  expect(await tokenStatus(created)).toBe(200);
+  await disable('Acme Invest\n');
+  expect(said).toContain('Acme Invest');
+  expect(said).toMatch(/1 client, \d tokens?, 0 webhook endpoints, 1 connected user/);
+  expect(await readReasons(node.ctx, 'partner.disabled', created.partner_id)).toEqual(['contract ended']);
   expect(await tokenStatus(created)).toBe(401);
   expect(await authorizeError(created.client_id, 'https://acme.test/callback')).toBe('invalid_client');
   await run('enable', created.client_id);
   expect(await tokenStatus(created)).toBe(200);
+  await disable(null, '--yes');
+  expect(said).toContain('Acme Invest');
+  expect(await tokenStatus(created)).toBe(401);
   await expectAudited(node.ctx, 'client.insert', 'client.update', 'partner.insert', 'partner.update');
+  await expectAudited(node.ctx, 'partner.disabled', 'partner.enabled');
 });
 
 test.each([
@@ -165,7 +191,7 @@ test.each([
   [['rotate-secret']],
   [['rotate-secret', 'nobody']],
   [['rotate-secret', 'nobody', '--grace-hours=-1']],
-  [['disable', 'nobody']],
+  [['disable', 'nobody', '--reason', 'x', '--yes']],
   [['disable', 'nobody', '--name', 'X']],
 ])('%j is rejected and changes nothing', async (args) => {
   const before = await run('list');

@@ -1,12 +1,15 @@
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
-import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
+import { type CommandHelp, requireReason, UsageError, unknownCommand } from '../operations/command.ts';
+import { confirmByName } from '../operations/confirm.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
+import { plural } from '../plural.ts';
 import {
   createPartner,
   disablePartner,
   enablePartner,
   listPartners,
+  readPartnerUse,
   rotateSecret,
   setContact,
   setLogoutRedirects,
@@ -25,7 +28,7 @@ export const PARTNER_HELP: CommandHelp = {
     'partner set-origins CLIENT_ID ORIGIN …',
     'partner set-scopes CLIENT_ID SCOPE …',
     'partner set-contact CLIENT_ID EMAIL',
-    'partner disable CLIENT_ID',
+    'partner disable CLIENT_ID --reason TEXT [--yes]',
     'partner enable CLIENT_ID',
   ],
   description:
@@ -40,7 +43,8 @@ export const PARTNER_HELP: CommandHelp = {
     'set-origins': 'Replaces the web app origins that may call the API from browsers.',
     'set-scopes': 'Replaces the scopes that the partner may request.',
     'set-contact': 'Replaces the email address for reports of problems.',
-    disable: 'Revokes all tokens of the partner, but keeps its data.',
+    disable:
+      'Revokes all tokens of the partner, but keeps its data. Prints what this ends, and asks for the name of the partner. The reason is stored in the audit log.',
     enable: 'Lets a disabled partner work again, with new tokens.',
   },
   options: {
@@ -52,6 +56,8 @@ export const PARTNER_HELP: CommandHelp = {
     '--logo URL': 'The https URL of a logo for the consent page.',
     '--contact EMAIL':
       'The email address to which the service reports problems, such as a failing webhook endpoint.',
+    '--reason TEXT': 'Why the partner is disabled.',
+    '--yes': 'Disable without asking for confirmation.',
     '--grace-hours HOURS': 'How long the previous secret keeps working, 0 to 8760. Default: 168.',
   },
   examples: {
@@ -71,6 +77,8 @@ const options = {
   logo: { type: 'string' },
   contact: { type: 'string' },
   'grace-hours': { type: 'string' },
+  reason: { type: 'string' },
+  yes: { type: 'boolean' },
 } as const;
 
 type Values = ReturnType<typeof readArguments>['values'];
@@ -121,7 +129,7 @@ const ACTIONS: Record<string, Action> = {
       return setContact(ctx, clientId, email);
     },
   },
-  disable: { allowed: [], takes: 'client', run: (ctx, { clientId }) => disablePartner(ctx, clientId) },
+  disable: { allowed: ['reason', 'yes'], takes: 'client', run: disable },
   enable: { allowed: [], takes: 'client', run: (ctx, { clientId }) => enablePartner(ctx, clientId) },
 };
 
@@ -174,4 +182,22 @@ async function rotate(ctx: CommandContext, { clientId, values }: Input) {
     `Store the secret now: it will not be shown again. The previous secret works for another ${hours} hours.`,
   );
   return { client_id: clientId, client_secret };
+}
+
+async function disable(ctx: CommandContext, { clientId, values }: Input): Promise<void> {
+  const reason = requireReason('partner disable', values.reason);
+  const { name, disabled_at, clients, tokens, endpoints, users } = await readPartnerUse(ctx, clientId);
+  const counts = [
+    plural(clients, 'client'),
+    plural(tokens, 'token'),
+    plural(endpoints, 'webhook endpoint'),
+    plural(users, 'connected user'),
+  ];
+  const preview = [
+    `This disables the partner ${name} within a second${disabled_at === null ? '' : ` (already disabled since ${disabled_at})`}:`,
+    `  ${counts.join(', ')}`,
+    'The tokens end now and stay invalid after "partner enable". Webhook deliveries stop until then.',
+  ];
+  await confirmByName(preview, name, values.yes);
+  await disablePartner(ctx, clientId, reason);
 }

@@ -1,3 +1,4 @@
+import { setReason } from '../audit/entry.ts';
 import type { Context } from '../context.ts';
 import { invalidField } from '../errors.ts';
 import { SCOPES } from '../http/access.ts';
@@ -99,8 +100,18 @@ function checkScopes(scopes: readonly string[]): void {
  * Disables the partner: every node rejects its tokens. Existing tokens stay invalid even after the partner is enabled
  * again. Users' consents and the partner's data are kept.
  */
-export async function disablePartner(ctx: Parts, clientId: string): Promise<void> {
-  await store.updatePartner(ctx.db, clientId, { isDisabled: true });
+export async function disablePartner(ctx: Parts, clientId: string, reason: string): Promise<void> {
+  await ctx.db.transaction().execute(async (tx) => {
+    await setReason(tx, reason);
+    await store.updatePartner(tx, clientId, { isDisabled: true });
+  });
+}
+
+/** Returns what disabling the partner would affect. */
+export async function readPartnerUse({ db }: Pick<Parts, 'db'>, clientId: string): Promise<store.PartnerUse> {
+  const use = await store.findPartnerUse(db, clientId);
+  if (use === null) throw invalidField('client_id', 'is not registered');
+  return use;
 }
 
 export async function enablePartner(ctx: Parts, clientId: string): Promise<void> {

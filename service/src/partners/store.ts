@@ -68,6 +68,33 @@ export async function listPartners(db: Db): Promise<ListedPartner[]> {
   return rows;
 }
 
+export type PartnerUse = {
+  name: string;
+  disabled_at: string | null;
+  clients: number;
+  tokens: number;
+  endpoints: number;
+  users: number;
+};
+
+/** Counts the partner's clients, valid tokens, webhook endpoints and connected users. */
+export async function findPartnerUse(db: Db, clientId: string): Promise<PartnerUse | null> {
+  const { rows } = await sql<PartnerUse>`
+    select p.name, p.disabled_at,
+      (select count(*)::int from oauth_clients c where c.partner_id = p.id) as clients,
+      (select count(*)::int from oauth_tokens t join oauth_clients c on c.client_id = t.client_id
+        left join oauth_grants g on g.id = t.grant_id
+        where c.partner_id = p.id and t.expires_at > now() and t.inserted_at > p.tokens_valid_from
+          and (t.grant_id is null or g.revoked_at is null)) as tokens,
+      (select count(*)::int from webhook_endpoints w where w.partner_id = p.id and w.deleted_at is null) as endpoints,
+      (select count(distinct g.user_id)::int from oauth_grants g join oauth_clients c on c.client_id = g.client_id
+        where c.partner_id = p.id and g.revoked_at is null and g.expires_at > now()) as users
+    from partners p where p.id = (select partner_id from oauth_clients where client_id = ${clientId})`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}
+
 export async function replaceSecret(
   db: Db,
   clientId: string,

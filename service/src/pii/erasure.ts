@@ -2,8 +2,10 @@ import { eraseUser as eraseAccount } from '../accounts/erase.ts';
 import { lockHeld } from '../accounts/hold.ts';
 import { lockUser } from '../accounts/user.ts';
 import { eraseUser as eraseAcknowledgements } from '../acknowledgements/erase.ts';
+import { setReason } from '../audit/entry.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
+import { rehearse } from '../db/rehearse.ts';
 import { eraseUser as eraseDocuments } from '../documents/erase.ts';
 import { accountRestricted } from '../eligibility/account.ts';
 import { ApiError, invalidField } from '../errors.ts';
@@ -16,6 +18,7 @@ import { eraseUser as eraseOrders } from '../tokenized/erase.ts';
 import { hasAnyLiveOrder } from '../tokenized/live-order.ts';
 import { eraseUser as eraseWallets } from '../wallets/erase.ts';
 import { revokeWalletsOf } from '../wallets/revocation.ts';
+import { countUserData, type UserData } from './erasure-store.ts';
 import { PII_FIELDS } from './personal-data.ts';
 import {
   deletePii,
@@ -64,10 +67,37 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'sealing'>;
 /**
  * Erases a user for an operator. Throws `account_restricted` or `validation_failed` if the user cannot be erased now.
  */
-export async function eraseUser(ctx: Parts, emailOrId: string): Promise<Erasure> {
-  const result = await tryErasure(ctx, emailOrId, 'operator');
+export async function eraseUser(ctx: Parts, emailOrId: string, reason: string): Promise<Erasure> {
+  const result = await tryErasure(ctx, emailOrId, 'operator', (tx) => setReason(tx, reason));
   if (result.block === null) return result.erasure;
-  throw result.block === 'restricted' ? accountRestricted() : invalidField('user', BLOCKS[result.block]);
+  throw refusalOf(result.block);
+}
+
+function refusalOf(block: ErasureBlock): ApiError {
+  return block === 'restricted' ? accountRestricted() : invalidField('user', BLOCKS[block]);
+}
+
+/**
+ * What `eraseUser` would erase and keep. `erasure` is null if it would only start to remove the user's wallets from
+ * allow-lists.
+ */
+export type ErasurePlan = { id: string; email: string; data: UserData; erasure: Erasure | null };
+
+/** Returns what `eraseUser` would do. Throws like `eraseUser` if that would change nothing. */
+export function planErasure(ctx: Parts, emailOrId: string): Promise<ErasurePlan> {
+  return rehearse(ctx.db, async (db) => {
+    const user = await requireUser(db, emailOrId);
+    const data = await countUserData(db, user.id);
+    const result = await tryErasure({ ...ctx, db }, emailOrId, 'operator');
+    if (result.block !== null && result.block !== 'allowed_wallets') throw refusalOf(result.block);
+    return { ...user, data, erasure: result.block === null ? result.erasure : null };
+  });
+}
+
+async function requireUser(tx: Db, emailOrId: string): Promise<{ id: string; email: string }> {
+  const user = await lockUser(tx, emailOrId);
+  if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
+  return user;
 }
 
 /**
@@ -86,8 +116,7 @@ export async function tryErasure(
   confirm: (tx: Db) => Promise<void> = async () => undefined,
 ): Promise<ErasureResult> {
   return ctx.db.transaction().execute(async (tx): Promise<ErasureResult> => {
-    const user = await lockUser(tx, emailOrId);
-    if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
+    const user = await requireUser(tx, emailOrId);
     if ((await lockHeld(tx, [user.id])).length > 0) return { block: 'restricted' };
     const block = await findBlock(ctx, tx, user.id);
     if (block !== null) return { block };

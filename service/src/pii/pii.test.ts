@@ -172,7 +172,7 @@ describe('erasure', () => {
           '2026-03-02T12:00:00.000000Z',
         ),
       );
-    const erasure = await eraseUser(world.ctx, `${userId}@user.test`);
+    const erasure = await eraseUser(world.ctx, `${userId}@user.test`, 'requested');
     expect(erasure).toMatchObject({
       user_id: userId,
       keep_until: null,
@@ -189,11 +189,13 @@ describe('erasure', () => {
       pii,
     });
     expect(await row()).toBeUndefined();
-    await expect(eraseUser(world.ctx, 'nobody@user.test')).rejects.toMatchObject({ code: 'not_found' });
+    await expect(eraseUser(world.ctx, 'nobody@user.test', 'requested')).rejects.toMatchObject({
+      code: 'not_found',
+    });
   });
 
   test('ends tokens and sign-in and removes the email address', async () => {
-    await eraseUser(world.ctx, userId);
+    await eraseUser(world.ctx, userId, 'requested');
     let reply = await read();
     while (reply.statusCode === 200) reply = await read();
     expect(reply.json().code).toBe('unauthorized');
@@ -207,7 +209,7 @@ describe('erasure', () => {
 
   test('restricts the data of an identified user and deletes it when retention ends', async () => {
     await world.review(userId, { level_name, answer: 'GREEN', pii });
-    const erasure = await eraseUser(world.ctx, userId);
+    const erasure = await eraseUser(world.ctx, userId, 'requested');
     expect(erasure.keep_until).toMatch(/^2031-03-0/);
     expect(erasure.kept.join()).toContain('identification');
     expect(await row()).toMatchObject({ restricted_until: erasure.keep_until });
@@ -232,7 +234,7 @@ describe('erasure', () => {
       payload: { level_name, reset: true },
     });
     expect(reply.statusCode).toBe(200);
-    const { keep_until, kept } = await eraseUser(world.ctx, userId);
+    const { keep_until, kept } = await eraseUser(world.ctx, userId, 'requested');
     expect(keep_until).toMatch(/^2031-03-0/);
     expect(kept.join()).toContain('identification');
     expect(await row()).toMatchObject({ restricted_until: keep_until });
@@ -240,10 +242,10 @@ describe('erasure', () => {
 
   test('does not extend the retention if the user is erased again', async () => {
     await world.review(userId, { level_name, answer: 'GREEN', pii });
-    const { keep_until } = await eraseUser(world.ctx, userId);
+    const { keep_until } = await eraseUser(world.ctx, userId, 'requested');
     const before = world.clock.now();
     world.clock.advance(400 * 86_400);
-    const again = await eraseUser(world.ctx, userId);
+    const again = await eraseUser(world.ctx, userId, 'requested');
     world.clock.set(before);
     expect(again.keep_until).toBe(keep_until);
     expect(await row()).toMatchObject({ restricted_until: keep_until });
@@ -257,7 +259,7 @@ describe('erasure', () => {
       headers: { authorization: `Bearer ${token}` },
       payload: {},
     });
-    const erasure = await eraseUser(world.ctx, userId);
+    const erasure = await eraseUser(world.ctx, userId, 'requested');
     expect(erasure).toMatchObject({
       openSubmissions: [expect.any(Number)],
       applicantId: expect.stringMatching(/^[0-9a-f]{24}$/),

@@ -1,15 +1,20 @@
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type TestApp, testApp, testConfig } from '../../test/support/app.ts';
 import { expectAudited } from '../../test/support/audited.ts';
 import { databaseUrlOf } from '../../test/support/database-url.ts';
 import { putFacts } from '../../test/support/facts.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
+import { readReasons } from '../../test/support/reasons.ts';
+import { typeOnTerminal } from '../../test/support/terminal.ts';
 import { evmWallet, person, proveWallets, userId } from '../../test/support/wallets.ts';
 import { readSecondFactor } from '../accounts/second-factor.ts';
 import { listSessionsOf, startSession } from '../accounts/sessions.ts';
+import { runAudit } from '../audit/audit-command.ts';
+import { sealAuditLog } from '../audit/sealer.ts';
 import type { Config } from '../config.ts';
 import type { Offer } from '../offers/catalogue.ts';
+import { UsageError } from '../operations/command.ts';
 import { newSecret } from '../secret-hash.ts';
 import { runUser } from './user-command.ts';
 
@@ -35,9 +40,16 @@ beforeAll(async () => {
 afterAll(() => app.close());
 afterEach(() => void vi.restoreAllMocks());
 
+let said = '';
+
+/** Runs the command and returns its output. `said` is then what it printed to standard error. */
 async function run(...args: string[]): Promise<string> {
   const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
   log.mockClear();
+  said = '';
+  vi.spyOn(console, 'error').mockImplementation((text: string) => {
+    said += `${text}\n`;
+  });
   await runUser({ ...config, commandName: `user ${args[0]}` }, args);
   return log.mock.calls.flat().join('\n');
 }
@@ -55,8 +67,8 @@ test('hold and release change the account once, and show keeps the record of bot
   await expectAudited(app.ctx, 'user.held', 'user.released', 'command.run');
 });
 
-test('hold and release require a reason, and every command requires an existing account', async () => {
-  for (const command of ['hold', 'release'])
+test('hold, release and erase require a reason, and every command requires an existing account', async () => {
+  for (const command of ['hold', 'release', 'erase'])
     await expect(run(command, email)).rejects.toThrow('requires --reason TEXT');
   await expect(run('hold', email, '--reason', '  ')).rejects.toThrow('requires --reason TEXT');
   for (const command of ['hold', 'release', 'show', 'erase', 'explain'])
@@ -128,4 +140,57 @@ test('reset-second-factor turns two-step sign-in off, ends the sessions and writ
     'User nobody@user.test not found.',
   );
   await expectAudited(ctx, 'user.second_factor_removed');
+});
+
+describe('erase', () => {
+  const isErased = async (user: string) => !(await run('show', user)).includes(`${user}@user.test`);
+  const eraseTyping = (typed: string | null, user: string, ...more: string[]) => {
+    typeOnTerminal(typed);
+    return run('erase', user, '--reason', 'request 12 of Ada', ...more);
+  };
+
+  test('prints what it will erase and keep, and erases once the email address is typed', async () => {
+    const user = userId(2);
+    await person(app, { userId: user });
+    await proveWallets(app.ctx, [evmWallet('kept').address], { userId: user });
+    await putFacts(app.ctx, { userId: user, country: 'FR', reviews: { BasicKYCLevel: null } });
+    expect(await eraseTyping(`${user}@user.test\n`, user)).toContain(`Erased user ${user}.`);
+    expect(said).toContain(`${user}@user.test (${user})`);
+    expect(said).toContain('1 wallet, 0 participations, 0 orders, 0 open documents');
+    expect(said).toContain('- email address, password, passkeys');
+    expect(said).toMatch(/Kept until 20\d\d-\d\d-\d\d, because the law requires it:\n {2}- identification/);
+    expect(await isErased(user)).toBe(true);
+    expect(await readReasons(app.ctx, 'user.erased', user)).toEqual(['request 12 of Ada']);
+    await sealAuditLog(app.ctx, 0);
+    const log = vi.spyOn(console, 'log');
+    log.mockClear();
+    await runAudit(config, ['export']);
+    const lines = log.mock.calls.map(([line]) => JSON.parse(line));
+    expect(lines.find(({ detail }) => detail?.reason === 'request 12 of Ada').entry).toContain('user.erased');
+  });
+
+  test.each([
+    ['another answer', 'yes\n', /was not typed, so nothing was changed/],
+    ['the end of the input', '', /was not typed, so nothing was changed/],
+    ['no terminal', null, /pass --yes/],
+  ])('changes nothing after %s', async (_what, typed, message) => {
+    const user = userId(3);
+    await person(app, { userId: user });
+    const erasing = eraseTyping(typed, user);
+    await expect(erasing).rejects.toThrow(message);
+    await expect(erasing).rejects.toThrow(UsageError);
+    expect(said).toContain(`${user}@user.test (${user})`);
+    expect(await isErased(user)).toBe(false);
+  });
+
+  test('--yes skips the question, not the preview, and a user on hold is refused before it', async () => {
+    const user = userId(4);
+    await person(app, { userId: user });
+    await run('hold', user, '--reason', 'alert');
+    await expect(eraseTyping(null, user, '--yes')).rejects.toThrow();
+    expect(said).toBe('');
+    await run('release', user, '--reason', 'cleared');
+    expect(await eraseTyping(null, user, '--yes')).toContain(`Erased user ${user}.`);
+    expect(said).toContain(`${user}@user.test (${user})`);
+  });
 });

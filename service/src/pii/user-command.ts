@@ -5,14 +5,14 @@ import type { Config } from '../config.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import { explainUser } from '../eligibility/explain-user.ts';
 import { httpOrigin } from '../http/origin.ts';
-import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandHelp, requireReason, UsageError } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import { approveCountry, listCountryChanges } from './country-change.ts';
-import { type Erasure, eraseUser } from './erasure.ts';
+import { erase } from './erase-command.ts';
 
 export const USER_HELP: CommandHelp = {
   usage: [
-    'user erase EMAIL|ID',
+    'user erase EMAIL|ID --reason TEXT [--yes]',
     'user hold EMAIL|ID --reason TEXT',
     'user release EMAIL|ID --reason TEXT',
     'user show EMAIL|ID',
@@ -24,7 +24,7 @@ export const USER_HELP: CommandHelp = {
   description: 'Shows users, erases them or puts them on hold, and helps them to regain access.',
   commands: {
     erase:
-      'Closes the account immediately. Keeps the records that the law requires, unreadable, until their retention period ends, and deletes everything else. Lists what was erased, what is kept and why, and what to request from external providers.',
+      'Closes the account immediately. Keeps the records that the law requires, unreadable, until their retention period ends, and deletes everything else. First prints what is erased and what is kept, and asks for the email address of the user. Then prints what to request from external providers. The reason is stored in the audit log.',
     hold: 'Stops everything except signing in and reading: commits and refunds wait, and the account cannot be erased. Only operators see the reason.',
     release: 'Ends a hold.',
     show: 'Prints the user and whether the account is on hold, with the reason.',
@@ -35,9 +35,12 @@ export const USER_HELP: CommandHelp = {
     'country-changes': 'Lists users who moved from a rejected to an accepted country.',
     'approve-country': 'Accepts the new country of a user whom country-changes lists.',
   },
-  options: { '--reason TEXT': 'Reason, recorded for operators' },
+  options: {
+    '--reason TEXT': 'Reason, recorded for operators',
+    '--yes': 'Erase without asking for confirmation',
+  },
   examples: {
-    'user erase ada@example.com': 'Handle an erasure request',
+    'user erase ada@example.com --reason "request 12"': 'Handle an erasure request',
     'user hold ada@example.com --reason "alert 4711"': "Stop all of a user's activity",
     'user show ada@example.com': 'Show whether a user is on hold, and why',
     'user explain ada@example.com harbour-sale': 'Find out why a user cannot invest',
@@ -48,7 +51,7 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
   const { positionals, values } = parseArgs({
     args,
     allowPositionals: true,
-    options: { reason: { type: 'string' } },
+    options: { reason: { type: 'string' }, yes: { type: 'boolean' } },
   });
   const [command, emailOrId, ...rest] = positionals;
   if (command === 'country-changes' && emailOrId === undefined) return printCountryChanges(config);
@@ -58,12 +61,11 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
       'user requires a command (erase, hold, release, show, explain, reset-second-factor or approve-country) and one email address or user id',
     );
   if (offer === undefined) throw new UsageError('user explain requires the slug or id of an offer');
-  const { reason } = values;
+  const reason = () => requireReason(`user ${command}`, values.reason);
   const run = <T>(work: (ctx: CommandContext) => Promise<T>) => runCommand(config, work);
   switch (command) {
     case 'erase':
-      console.log(describe(await run((ctx) => eraseAndReport(ctx, config, emailOrId))));
-      return;
+      return run((ctx) => erase(ctx, config, emailOrId, values));
     case 'approve-country':
       console.log(`Approved ${await run((ctx) => approveCountry(ctx, emailOrId))} country changes.`);
       return;
@@ -78,10 +80,10 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
       return;
     }
     case 'hold':
-      console.log(describeUser(await run((ctx) => holdUser(ctx, emailOrId, requireReason(reason)))));
+      console.log(describeUser(await run((ctx) => holdUser(ctx, emailOrId, reason()))));
       return;
     case 'release':
-      console.log(describeUser(await run((ctx) => releaseHold(ctx, emailOrId, requireReason(reason)))));
+      console.log(describeUser(await run((ctx) => releaseHold(ctx, emailOrId, reason()))));
       return;
     case 'explain':
       console.log(await run((ctx) => explainUser(ctx, config, emailOrId, offer)));
@@ -98,12 +100,6 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
   }
 }
 
-function requireReason(reason: string | undefined): string {
-  if (reason === undefined || reason.trim() === '')
-    throw new UsageError('this command requires --reason TEXT');
-  return reason;
-}
-
 function describeUser({ id, email, isHeld }: HeldUser): string {
   return `User ${id} (${email}) is ${isHeld ? 'on hold' : 'not on hold'}.`;
 }
@@ -118,34 +114,4 @@ async function printCountryChanges(config: Config): Promise<void> {
     [each?.country ?? 'unknown', each?.region ?? ''].join(' ').trim();
   for (const { email, changed_at, from, to } of await runCommand(config, listCountryChanges))
     console.log([changed_at, email, `${place(from)} → ${place(to)}`].join('  '));
-}
-
-type Report = Erasure & { pending: string[] };
-
-/**
- * Erases the user. The nodes then archive the open signing links. If no signing provider is configured any more, the
- * report lists these links instead.
- */
-async function eraseAndReport(ctx: CommandContext, config: Config, emailOrId: string): Promise<Report> {
-  const erasure = await eraseUser(ctx, emailOrId);
-  const links = config.documents === null ? erasure.openSubmissions : [];
-  return { ...erasure, pending: links.map((id) => `signing provider: archive submission ${id}`) };
-}
-
-function describe({ user_id, erased, kept, keep_until, applicantId, pending }: Report): string {
-  const list = (lines: string[]) => lines.map((line) => `  - ${line}`).join('\n');
-  const requests = [
-    ...(applicantId === null
-      ? []
-      : [
-          `identity provider: delete applicant ${applicantId}, as far as the provider's own obligations allow`,
-        ]),
-    ...pending,
-  ];
-  return [
-    `Erased user ${user_id}.`,
-    `Erased:\n${list(erased)}`,
-    `Kept${keep_until === null ? '' : ` until ${keep_until.slice(0, 10)}`}:\n${list(kept)}`,
-    ...(requests.length > 0 ? [`Still to be requested from external providers:\n${list(requests)}`] : []),
-  ].join('\n');
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
 import { toTimestamp } from '../http/wire.ts';
-import { type CommandHelp, UsageError } from '../operations/command.ts';
+import { type CommandHelp, requireReason, UsageError } from '../operations/command.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
 import { plural } from '../plural.ts';
 import { clearAddress } from './hits.ts';
@@ -35,9 +35,8 @@ export async function runSanctions(config: Config, args: string[]): Promise<void
   });
   const [command, address, ...rest] = positionals;
   if (command === 'clear' && address !== undefined && rest.length === 0) {
-    const { reason = '' } = values;
-    if (reason.trim() === '') throw new UsageError('sanctions clear requires --reason TEXT');
-    const count = await runCommand(config, (ctx) => clearAddress(ctx, address, reason.trim()));
+    const reason = requireReason('sanctions clear', values.reason);
+    const count = await runCommand(config, (ctx) => clearAddress(ctx, address, reason));
     console.log(`Cleared ${plural(count, 'hit')} for ${address}.`);
     return;
   }

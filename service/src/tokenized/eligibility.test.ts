@@ -347,7 +347,7 @@ describe('calldata', () => {
 
   test('that is live keeps its user from being erased', async () => {
     expect((await order('not-erased')).status).toBe(200);
-    await expect(eraseUser(world.app.ctx, USER)).rejects.toMatchObject({
+    await expect(eraseUser(world.app.ctx, USER, 'requested')).rejects.toMatchObject({
       code: 'validation_failed',
       details: { user: [expect.stringContaining('live orders')] },
     });

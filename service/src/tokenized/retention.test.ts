@@ -97,7 +97,7 @@ test('a trade keeps the personal data and the bound wallets of an erased user', 
       ...proof,
     })
     .execute();
-  const { kept, keep_until } = await eraseUser(ctx, user_id);
+  const { kept, keep_until } = await eraseUser(ctx, user_id, 'requested');
   expect(kept).toContain('trades of tokenized assets: amounts, wallets, dates and outcomes');
   expect(keep_until).not.toBeNull();
   const pii = await db.selectFrom('pii').select('restricted_until').execute();

@@ -193,7 +193,7 @@ describe('a proof ends', () => {
     const erased = userId(20);
     const leaver = await person(app, { userId: erased });
     await leaver.bind(offer.id, plain, wallet);
-    await eraseUser(app.ctx, erased);
+    await eraseUser(app.ctx, erased, 'requested');
     expect(await proofsOf(wallet.address)).toEqual([]);
     const owners = await app.ctx.db
       .selectFrom('wallet_owners')
@@ -221,7 +221,7 @@ describe('a wallet of a permanently rejected account', () => {
           ...{ reject_type: 'FINAL', reviewed_at: '2026-03-01T00:00:00Z', as_of: '2026-03-01T00:00:00Z' },
         } as never)
         .execute();
-      if (how === 'erased') await eraseUser(app.ctx, id);
+      if (how === 'erased') await eraseUser(app.ctx, id, 'requested');
       // A caller who cannot sign with the wallet does not learn that it is restricted.
       const wrong = await other.connect(
         offer.id,

@@ -325,11 +325,11 @@ describe('an allowed wallet', () => {
 
   test('is revoked before its user is erased', async () => {
     await allow();
-    await expect(eraseUser(app.ctx, id)).rejects.toMatchObject({ code: 'validation_failed' });
+    await expect(eraseUser(app.ctx, id, 'requested')).rejects.toMatchObject({ code: 'validation_failed' });
     expect(await states()).toEqual(['revoking']);
-    await expect(eraseUser(app.ctx, id)).rejects.toMatchObject({ code: 'validation_failed' });
+    await expect(eraseUser(app.ctx, id, 'requested')).rejects.toMatchObject({ code: 'validation_failed' });
     await settle();
-    const { kept, keep_until } = await eraseUser(app.ctx, id);
+    const { kept, keep_until } = await eraseUser(app.ctx, id, 'requested');
     expect(kept).toContain('allow-lists: wallets, offers and dates');
     expect(keep_until).not.toBeNull();
     expect(await authorized()).toBe(false);

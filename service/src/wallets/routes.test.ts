@@ -502,7 +502,7 @@ describe('bindings', () => {
     const closing = await makeOffer(app.ctx, saleFile({ slug: 'closing' }));
     const option = closing.options[0]?.id ?? '';
     const { body } = await user.bind(closing.id, option, wallet);
-    await closeOffer(app.ctx, 'closing');
+    await closeOffer(app.ctx, 'closing', 'sold');
     app.clock.advance(1);
     const ended = { status: 409, body: { code: 'offer_ended' } };
     expect(await user.call('DELETE', `/v1/offers/${closing.id}/addresses/${body.id}`)).toMatchObject(ended);
