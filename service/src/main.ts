@@ -60,7 +60,7 @@ const COMMANDS: Record<string, Entry> = {
     },
   },
   offer: {
-    summary: 'Create offers from files, compare them with the database, publish and close them',
+    summary: 'Create offers from files, compare them with the database, publish, close and reopen them',
     load: async () => {
       const { OFFER_HELP, runOffer } = await import('./offers/offer-command.ts');
       return { help: OFFER_HELP, run: (args) => runOffer(commandConfig(), args) };

@@ -156,7 +156,12 @@ async function resolvePartners(
   return [...resolved.values()];
 }
 
-async function findSymbolConflicts({ clock }: Parts, tx: Db, { slug, symbol }: OfferFile): Promise<string[]> {
+/** Returns a message for each other offer that has not ended and trades the same symbol for the same partner. */
+export async function findSymbolConflicts(
+  { clock }: Pick<Parts, 'clock'>,
+  tx: Db,
+  { slug, symbol }: Pick<OfferFile, 'slug' | 'symbol'>,
+): Promise<string[]> {
   if (symbol === null) return [];
   const slugs = await store.findSymbolConflicts(tx, slug, symbol, clock.now());
   return slugs.map((other) => `${slug}: symbol: ${other} already trades ${symbol} for the same partner`);

@@ -5,7 +5,7 @@ import { plural } from '../plural.ts';
 import { toOffer } from './catalogue.ts';
 import { countOfferUse } from './close-store.ts';
 import { listOfferPartners } from './definition-store.ts';
-import { closeOffer } from './lifecycle.ts';
+import { closeOffer, reopenOffer } from './lifecycle.ts';
 import { offerState } from './offer.ts';
 import { readOfferBySlug } from './store.ts';
 import type { StoredOffer } from './stored-offer.ts';
@@ -22,16 +22,33 @@ export async function close(ctx: CommandContext, [slug = '']: string[], values: 
   console.error(`${slug}: ${(await closeOffer(ctx, slug, reason)) ? 'closed' : 'already closed'}`);
 }
 
-async function previewClose({ db, clock }: CommandContext, offer: StoredOffer): Promise<string[]> {
+/** Undoes `close`. Asks for no confirmation, because `close` undoes this. */
+export async function reopen(ctx: CommandContext, [slug = '']: string[], values: Values): Promise<void> {
+  const offer = await reopenOffer(ctx, slug, requireReason('offer reopen', values.reason));
+  console.error(`${slug}: reopened, ${describeWindow(offer, readState(ctx, offer))}`);
+}
+
+function describeWindow({ starts_at, ends_at }: StoredOffer, state: string): string {
+  if (state === 'ended') return `but it ended at ${ends_at}; apply a later ends_at to open it`;
+  const start = state === 'upcoming' ? ` from ${starts_at}` : '';
+  return `now ${state}${start}${ends_at === null ? '' : ` until ${ends_at}`}`;
+}
+
+function readState({ clock }: CommandContext, offer: StoredOffer): string {
+  return offer.published_at === null ? 'unpublished' : offerState(toOffer(offer), clock.now());
+}
+
+async function previewClose(ctx: CommandContext, offer: StoredOffer): Promise<string[]> {
+  const { db } = ctx;
   const partners = await listOfferPartners(db, offer.id);
   const { prepared, pending, submitted, orders } = await countOfferUse(db, offer.id);
-  const state = offer.published_at === null ? 'unpublished' : offerState(toOffer(offer), clock.now());
   return [
     `This ends the offer ${offer.slug} (${offer.name}, ${offer.type}) now:`,
-    `  state: ${state}`,
+    `  state: ${readState(ctx, offer)}`,
     `  planned end: ${offer.planned_end ?? 'none'}`,
     `  partners: ${partners.map(({ name }) => name).join(', ')}`,
     `  in progress: ${prepared} prepared, ${pending} pending and ${submitted} submitted participations, ${plural(orders, 'order')}`,
     'Users can no longer invest, and partners get offer.ended. What is in progress is still settled.',
+    '"causeway offer reopen" undoes this.',
   ];
 }

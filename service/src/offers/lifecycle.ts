@@ -3,8 +3,11 @@ import type { Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { EventSource } from '../events/event.ts';
 import { toTimestamp } from '../http/wire.ts';
+import { findSymbolConflicts, OfferRefusedError } from './apply.ts';
+import { lockOffers } from './definition-store.ts';
 import { reportOfferStates } from './reported-state.ts';
-import { setOfferTimeOnce } from './store.ts';
+import { clearClosedTime, readOfferBySlug, setOfferTimeOnce } from './store.ts';
+import type { StoredOffer } from './stored-offer.ts';
 
 type Parts = Pick<Context, 'db'> & EventSource;
 
@@ -16,6 +19,33 @@ export function publishOffer(ctx: Parts, slug: string): Promise<boolean> {
 /** Ends the offer now, before its planned end. Returns false if it was already closed. */
 export function closeOffer(ctx: Parts, slug: string, reason: string): Promise<boolean> {
   return setOnce(ctx, slug, 'closed_at', reason);
+}
+
+/**
+ * Undoes `closeOffer`: the offer's own window applies again. Returns the offer. Throws if the offer is not closed, or if
+ * another offer has taken over its symbol.
+ */
+export async function reopenOffer(ctx: Parts, slug: string, reason: string): Promise<StoredOffer> {
+  return ctx.db.transaction().execute(async (tx) => {
+    // Waits for changes of other offers, which may take over the symbol.
+    await lockOffers(tx);
+    await setReason(tx, reason);
+    const isReopened = await clearClosedTime(tx, slug, toTimestamp(ctx.clock.micros()));
+    const offer = await readOfferBySlug(tx, slug);
+    if (offer === null) throw notFound(slug);
+    if (!isReopened)
+      throw new ApiError(
+        'validation_failed',
+        {},
+        {
+          message: `offer ${slug} is not closed${offer.ends_at === null ? '' : `: it ends at ${offer.ends_at}`}`,
+        },
+      );
+    const conflicts = await findSymbolConflicts(ctx, tx, offer);
+    if (conflicts.length > 0) throw new OfferRefusedError(conflicts);
+    await reportOfferStates(ctx, tx, slug);
+    return offer;
+  });
 }
 
 async function setOnce(
@@ -31,6 +61,10 @@ async function setOnce(
     if (isChanged) await reportOfferStates(ctx, tx, slug);
     return isChanged;
   });
-  if (isSet === null) throw new ApiError('not_found', {}, { message: `Offer ${slug} not found.` });
+  if (isSet === null) throw notFound(slug);
   return isSet;
+}
+
+function notFound(slug: string): ApiError {
+  return new ApiError('not_found', {}, { message: `Offer ${slug} not found.` });
 }

@@ -5,13 +5,14 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { expectAudited } from '../../test/support/audited.ts';
-import { makeOffer, saleFile } from '../../test/support/offers.ts';
+import { makeOffer, saleFile, tokenizedFile } from '../../test/support/offers.ts';
 import { readReasons } from '../../test/support/reasons.ts';
 import { solanaSaleFile } from '../../test/support/solana-sale.ts';
 import { typeOnTerminal } from '../../test/support/terminal.ts';
 import { makeClient } from '../../test/support/tokens.ts';
 import type { Config } from '../config.ts';
 import { UsageError } from '../operations/command.ts';
+import { closeOffer } from './lifecycle.ts';
 import { runOffer } from './offer-command.ts';
 import { readOfferBySlug } from './store.ts';
 
@@ -62,6 +63,8 @@ test('diff shows the changes, and apply --yes makes them', async () => {
   expect([shown.code, shown.out]).toEqual([1, expect.stringContaining('+ name: Of Hamburg')]);
   const unasked = await run('apply', path, ...set, '--no-chain-checks');
   expect([unasked.code, unasked.said]).toEqual([2, expect.stringContaining('--yes')]);
+  typeOnTerminal('');
+  expect((await run('apply', path, ...set, '--no-chain-checks')).code).toBe(2);
   expect(await readOfferBySlug(one.ctx.db, 'by-command')).toBeNull();
   expect((await run('apply', path, ...set, '--no-chain-checks', '--yes')).code).toBe(0);
   expect((await readOfferBySlug(one.ctx.db, 'by-command'))?.name).toBe('Of Hamburg');
@@ -137,6 +140,44 @@ test('close prints what ends, and closes once the slug is typed', async () => {
   await expect(run('close', 'nobody', '--reason', 'x', '--yes')).rejects.toThrow(
     'offer nobody does not exist',
   );
+});
+
+test('reopen undoes close, and only close', async () => {
+  const { id } = await makeOffer(one.ctx, saleFile({ slug: 'again', ends_at: '2030-01-01T00:00:00Z' }));
+  const before = await readOfferBySlug(one.ctx.db, 'again');
+  await expect(run('reopen', 'again', '--reason', 'x')).rejects.toThrow(
+    'offer again is not closed: it ends at 2030-01-01T00:00:00.000000Z',
+  );
+  await run('close', 'again', '--reason', 'sold', '--yes');
+  await expect(run('reopen', 'again')).rejects.toThrow('requires --reason TEXT');
+  await expect(run('reopen', 'nobody', '--reason', 'x')).rejects.toThrow('Offer nobody not found');
+  await expect(run('reopen', 'again', 'by-command', '--reason', 'x')).rejects.toThrow('takes a single slug');
+  const { said } = await run('reopen', 'again', '--reason', 'closed the wrong offer');
+  expect(said).toBe('again: reopened, now open until 2030-01-01T00:00:00.000000Z');
+  expect(await readOfferBySlug(one.ctx.db, 'again')).toEqual(before);
+  expect(await readReasons(one.ctx, 'offer.reopened', id)).toEqual(['closed the wrong offer']);
+  await expectAudited(one.ctx, 'offer.reopened');
+});
+
+test('an offer that is reopened after its planned end stays ended', async () => {
+  await makeOffer(one.ctx, saleFile({ slug: 'late', ends_at: '2020-01-01T00:00:00Z' }));
+  await run('close', 'late', '--reason', 'sold', '--yes');
+  expect((await run('reopen', 'late', '--reason', 'x')).said).toBe(
+    'late: reopened, but it ended at 2020-01-01T00:00:00.000000Z; apply a later ends_at to open it',
+  );
+});
+
+test('a swap is not reopened while another one trades its symbol for the same partner', async () => {
+  await makeOffer(one.ctx, tokenizedFile({ slug: 'first-swap' }));
+  await closeOffer(one.ctx, 'first-swap', 'replaced');
+  one.clock.advance(1);
+  await makeOffer(one.ctx, tokenizedFile({ slug: 'second-swap' }));
+  const reopen = () => run('reopen', 'first-swap', '--reason', 'x');
+  const { code, said } = await reopen();
+  expect([code, said]).toEqual([2, expect.stringContaining('second-swap already trades HBRon for the same')]);
+  expect((await readOfferBySlug(one.ctx.db, 'first-swap'))?.closed_at).not.toBeNull();
+  await run('close', 'second-swap', '--reason', 'wrong', '--yes');
+  expect((await reopen()).said).toBe('first-swap: reopened, now open');
 });
 
 test.each([

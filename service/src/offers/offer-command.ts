@@ -13,7 +13,7 @@ import { plural } from '../plural.ts';
 import { OfferRefusedError } from './apply.ts';
 import { type ApplyContext, applyFiles, diffFiles } from './apply-command.ts';
 import { toOffer } from './catalogue.ts';
-import { close } from './close-command.ts';
+import { close, reopen } from './close-command.ts';
 import { definitionFromOffer, definitionToFile } from './definition.ts';
 import { listOfferPartners } from './definition-store.ts';
 import { OfferFileError } from './file.ts';
@@ -31,6 +31,7 @@ export const OFFER_HELP: CommandHelp = {
     'offer show SLUG',
     'offer publish SLUG …',
     'offer close SLUG --reason TEXT [--yes]',
+    'offer reopen SLUG --reason TEXT',
     'offer refund SLUG [--yes] [--dry-run]',
     'offer schema [--write FILE]',
   ],
@@ -44,6 +45,8 @@ export const OFFER_HELP: CommandHelp = {
     publish: 'Makes offers visible to their partners.',
     close:
       'Ends an offer now, before its planned end. Prints what this ends, and asks for the slug of the offer. The reason is stored in the audit log.',
+    reopen:
+      "Undoes close: the offer's own start and end apply again. Participations that were refused in the meantime stay refused.",
     refund:
       'Requests the refund of every completed participation of an offer. Can be repeated after an interruption.',
     schema: 'Prints the JSON schema of offer files, for editors.',
@@ -51,7 +54,7 @@ export const OFFER_HELP: CommandHelp = {
   options: {
     '--set NAME=VALUE': 'The value of the variable NAME in the files. Repeatable.',
     '--yes': 'Apply, close or refund without asking for confirmation.',
-    '--reason TEXT': 'Why the offer is closed.',
+    '--reason TEXT': 'Why the offer is closed or reopened.',
     '--dry-run':
       'Change nothing: print which participations would be refunded or frozen, the sum of the refunds, and whether another person has to confirm.',
     '--plan':
@@ -95,6 +98,7 @@ const ACTIONS: Record<string, { allowed: readonly (keyof typeof options)[]; run:
   },
   refund: { allowed: ['yes', 'dry-run'], run: refund },
   close: { allowed: ['reason', 'yes'], run: close },
+  reopen: { allowed: ['reason'], run: reopen },
 };
 
 export async function runOffer(config: Config, args: string[]): Promise<void> {
@@ -112,7 +116,7 @@ export async function runOffer(config: Config, args: string[]): Promise<void> {
         ? `offer ${name} requires at least one file`
         : `offer ${name} requires a slug; see "causeway offer list"`,
     );
-  if (['show', 'refund', 'close'].includes(name) && words.length > 1)
+  if (['show', 'refund', 'close', 'reopen'].includes(name) && words.length > 1)
     throw new UsageError(`offer ${name} takes a single slug`);
   try {
     await runCommand(config, (ctx) => action.run({ ...ctx, config }, words, values));

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { partnerOf } from '../../test/support/tokens.ts';
-import { closeOffer } from './lifecycle.ts';
+import { closeOffer, reopenOffer } from './lifecycle.ts';
 import { reportOffers } from './reported-state.ts';
 
 let app: TestApp;
@@ -82,4 +82,34 @@ test('a partner added to a published offer gets its events, and a moved end is r
     'offer.started moved open',
   ]);
   expect(await reports(other)).toEqual(['offer.published moved open', 'offer.started moved open']);
+});
+
+test('a reopened offer is reported as started again, and ends at its planned end', async () => {
+  await make('reopened', null, at(60));
+  await closeOffer(app.ctx, 'reopened', 'mistake');
+  await reopenOffer(app.ctx, 'reopened', 'mistake');
+  await reportOffers(app.ctx);
+  app.clock.advance(60);
+  await reportOffers(app.ctx);
+  expect((await reports()).filter((line: string) => line.includes(' reopened '))).toEqual([
+    'offer.published reopened open',
+    'offer.started reopened open',
+    'offer.ended reopened ended',
+    'offer.started reopened open',
+    'offer.ended reopened ended',
+  ]);
+});
+
+test('an offer that becomes upcoming again is reported as published again', async () => {
+  await make('early', at(60), null);
+  await closeOffer(app.ctx, 'early', 'mistake');
+  await reopenOffer(app.ctx, 'early', 'mistake');
+  app.clock.advance(60);
+  await reportOffers(app.ctx);
+  expect((await reports()).filter((line: string) => line.includes(' early '))).toEqual([
+    'offer.published early upcoming',
+    'offer.ended early ended',
+    'offer.published early upcoming',
+    'offer.started early open',
+  ]);
 });

@@ -36,12 +36,13 @@ export async function reportOfferStates(source: EventSource, tx: Db, slug: strin
 
 /**
  * Returns the events that report the offer's state to a partner. If nothing was reported to the partner before, the
- * first event is `offer.published`.
+ * first event is `offer.published`. This event also reports that an offer has become upcoming again, because it was
+ * reopened or its start was moved.
  */
 function eventsOf(state: UnreportedState) {
   const { id, slug, type, starts_at, ends_at, partner_id, reported, actual } = state;
-  const stated: ReportedState[] = reported === null ? ['published'] : [];
-  if (actual !== 'published') stated.push(actual);
+  const stated: ReportedState[] =
+    reported === null && actual !== 'published' ? ['published', actual] : [actual];
   return stated.map((each) => ({
     ...{ partnerId: partner_id, userId: null, type: `offer.${each}` },
     data: { object: 'offer', id, slug, type, starts_at, ends_at, state: STATES[actual] },

@@ -7,7 +7,7 @@ import { ADDRESS, makeOffer, saleFile, tokenizedFile } from '../../test/support/
 import { makeClient } from '../../test/support/tokens.ts';
 import { applyOffers } from './apply.ts';
 import type { OfferFile } from './file-schema.ts';
-import { closeOffer, publishOffer } from './lifecycle.ts';
+import { closeOffer, publishOffer, reopenOffer } from './lifecycle.ts';
 
 let database: TestDatabase;
 let one: TestApp;
@@ -164,6 +164,18 @@ describe('GET /v1/offers/{id}', () => {
       ),
     );
   });
+});
+
+test('closing and reopening an offer reaches the caches of every node', async () => {
+  const two = await testApp({ databaseUrl: database.url });
+  await makeOffer(one.ctx, saleFile({ slug: 'reopened', ends_at: '2030-01-01T00:00:00Z' }));
+  const seen = async (node: TestApp) => (await get('/v1/offers/reopened', token, {}, node)).json().ends_at;
+  for (const node of [one, two]) await expect.poll(() => seen(node)).toBe('2030-01-01T00:00:00.000000Z');
+  await closeOffer(one.ctx, 'reopened', 'mistake');
+  for (const node of [one, two]) await expect.poll(() => seen(node)).toMatch(/^2026-/);
+  await reopenOffer(one.ctx, 'reopened', 'mistake');
+  for (const node of [one, two]) await expect.poll(() => seen(node)).toBe('2030-01-01T00:00:00.000000Z');
+  await two.close();
 });
 
 describe('GET /v1/offers', () => {

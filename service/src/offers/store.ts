@@ -143,6 +143,17 @@ export async function setOfferTimeOnce(
   return found === undefined ? null : false;
 }
 
+/** Clears `closed_at` of an offer. Returns false if the offer is not closed or does not exist. */
+export async function clearClosedTime(tx: Db, slug: string, now: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('offers')
+    .set({ closed_at: null, updated_at: now })
+    .where('slug', '=', slug)
+    .where('closed_at', 'is not', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
 /**
  * Records why a contract cannot be read. If `problem` is null, records that the contract can be read. Returns whether
  * the record changed.

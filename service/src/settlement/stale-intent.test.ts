@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../test/support/sale.ts';
 import { expectDatabaseToMatchFund, stopFund, useSale } from '../../test/support/settlement.ts';
+import { closeOffer, reopenOffer } from '../offers/lifecycle.ts';
 import { listExpired } from './pending-store.ts';
 import { postponeRows } from './store.ts';
 
@@ -137,4 +138,31 @@ test('a participation is refused if the offer is closed while it is checked', as
     return { pending };
   });
   expect((await reply.pending).body.code).toBe('offer_ended');
+});
+
+test('an offer that is closed and reopened amid participations refuses some and settles all others', async () => {
+  const { ctx } = sale.app;
+  const participate = async (n: number) => {
+    const buyer = sale.buyer(n % 4);
+    const hash = await buyer.approve(1_000n * UNIT + BigInt(n));
+    return () => sale.person.call('POST', '/v1/participations', sale.request(buyer, 7n * UNIT, hash));
+  };
+  const requests: Awaited<ReturnType<typeof participate>>[] = [];
+  for (let n = 0; n < 24; n++) requests.push(await participate(n));
+  const answers = requests.slice(0, 20).map((request) => request());
+  await Promise.any(answers);
+  await closeOffer(ctx, sale.offer.slug, 'mistake');
+  const late = await requests[20]?.();
+  expect(late?.body.code).toBe('offer_ended');
+  const settled = await Promise.all(answers);
+  const accepted = settled.filter(({ status }) => status === 200).map(({ body }) => String(body.id));
+  const refused = settled.filter(({ status }) => status !== 200).map(({ body }) => body.code);
+  expect(new Set(refused)).toEqual(new Set(refused.length === 0 ? [] : ['offer_ended']));
+  await saleWorker(sale).settle();
+  for (const id of accepted) expect(await sale.statusOf(id)).toBe('completed');
+
+  await reopenOffer(ctx, sale.offer.slug, 'mistake');
+  await expect.poll(async () => (await requests[21]?.())?.status).toBe(200);
+  await saleWorker(sale).settle();
+  await expectDatabaseToMatchFund(sale);
 });

@@ -10,7 +10,7 @@ import { evmWallet, type Person, person, solanaWallet, userId } from '../../test
 import { runHousekeeping } from '../jobs/housekeeping.ts';
 import { applyOffers } from '../offers/apply.ts';
 import type { toOffer } from '../offers/catalogue.ts';
-import { closeOffer } from '../offers/lifecycle.ts';
+import { closeOffer, reopenOffer } from '../offers/lifecycle.ts';
 import { setRedirects } from '../partners/partner.ts';
 
 let app: TestApp;
@@ -507,6 +507,11 @@ describe('bindings', () => {
     const ended = { status: 409, body: { code: 'offer_ended' } };
     expect(await user.call('DELETE', `/v1/offers/${closing.id}/addresses/${body.id}`)).toMatchObject(ended);
     expect(await user.bind(closing.id, option, second)).toMatchObject(ended);
+    await reopenOffer(app.ctx, 'closing', 'mistake');
+    await expect
+      .poll(async () => (await user.call('DELETE', `/v1/offers/${closing.id}/addresses/${body.id}`)).status)
+      .toBe(200);
+    expect((await user.bind(closing.id, option, second)).status).toBe(200);
   });
 
   test('wait for a concurrent close of the offer and are refused', async () => {
