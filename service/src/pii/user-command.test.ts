@@ -129,9 +129,18 @@ test('reset-second-factor turns two-step sign-in off, ends the sessions and writ
     db,
   );
   await sql`create trigger refuse before delete on browser_sessions execute function refuse()`.execute(db);
-  await expect(run('reset-second-factor', email)).rejects.toThrow('refused');
+  for (const [typed, message] of [
+    ['yes\n', `${email} was not typed`],
+    [null, '--yes'],
+  ] as const) {
+    typeOnTerminal(typed);
+    await expect(run('reset-second-factor', email)).rejects.toThrow(message);
+  }
+  expect(said).toContain(`${email} (${id})`);
+  await expect(run('reset-second-factor', email, '--yes')).rejects.toThrow('refused');
   expect((await readSecondFactor(ctx, id)).isOn).toBe(true);
   await sql`drop function refuse cascade`.execute(db);
+  typeOnTerminal(`${email}\n`);
   expect(await run('reset-second-factor', email)).toBe('Turned off two-step sign-in and ended all sessions.');
   expect(await readSecondFactor(ctx, id)).toEqual({ isOn: false, recoveryCodes: 0 });
   expect(await listSessionsOf(ctx, id)).toEqual([]);

@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util';
 import { type HeldUser, type Hold, holdUser, showHolds } from '../accounts/hold.ts';
-import { resetSecondFactor } from '../accounts/second-factor.ts';
+import { readSecondFactor, resetSecondFactor } from '../accounts/second-factor.ts';
 import type { Config } from '../config.ts';
 import { releaseHold } from '../eligibility/account.ts';
 import { explainUser } from '../eligibility/explain-user.ts';
 import { httpOrigin } from '../http/origin.ts';
 import { type CommandHelp, requireReason, UsageError } from '../operations/command.ts';
+import { confirmByName } from '../operations/confirm.ts';
 import { type CommandContext, runCommand } from '../operations/run-command.ts';
+import { plural } from '../plural.ts';
 import { approveCountry, listCountryChanges } from './country-change.ts';
 import { erase } from './erase-command.ts';
 
@@ -16,7 +18,7 @@ export const USER_HELP: CommandHelp = {
     'user hold EMAIL|ID --reason TEXT',
     'user release EMAIL|ID --reason TEXT',
     'user show EMAIL|ID',
-    'user reset-second-factor EMAIL|ID',
+    'user reset-second-factor EMAIL|ID [--yes]',
     'user explain EMAIL|ID OFFER',
     'user country-changes',
     'user approve-country EMAIL|ID',
@@ -29,7 +31,7 @@ export const USER_HELP: CommandHelp = {
     release: 'Ends a hold.',
     show: 'Prints the user and whether the account is on hold, with the reason.',
     'reset-second-factor':
-      'Turns off two-step sign-in for a user who lost the authenticator app and the recovery codes, signs the user out everywhere and sends the user an email. First verify who is asking.',
+      'Turns off two-step sign-in for a user who lost the authenticator app and the recovery codes, signs the user out everywhere and sends the user an email. First verify who is asking. Asks for the email address of the user.',
     explain:
       'Prints every check that decides whether the user can invest in an offer, with the result that the app shows and what the user can do next. OFFER is the slug or id of the offer.',
     'country-changes': 'Lists users who moved from a rejected to an accepted country.',
@@ -37,7 +39,7 @@ export const USER_HELP: CommandHelp = {
   },
   options: {
     '--reason TEXT': 'Reason, recorded for operators',
-    '--yes': 'Erase without asking for confirmation',
+    '--yes': 'Erase or reset without asking for confirmation',
   },
   examples: {
     'user erase ada@example.com --reason "request 12"': 'Handle an erasure request',
@@ -71,7 +73,16 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
       return;
     case 'reset-second-factor': {
       const url = `${config.publicUrl ?? httpOrigin(config.host, config.port)}/account`;
-      const isReset = await run((ctx) => resetSecondFactor(ctx, emailOrId, url));
+      const isReset = await run(async (ctx) => {
+        const { id, email } = await showHolds(ctx, emailOrId);
+        const { isOn, recoveryCodes } = await readSecondFactor(ctx, id);
+        const preview = [
+          `This turns off two-step sign-in of ${email} (${id}), deletes ${plural(recoveryCodes, 'recovery code')}`,
+          'and ends all sessions. Only the user can turn it on again.',
+        ];
+        if (isOn) await confirmByName(preview, email, values.yes);
+        return resetSecondFactor(ctx, id, url);
+      });
       console.log(
         isReset
           ? 'Turned off two-step sign-in and ended all sessions.'

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { typeOnTerminal } from '../../test/support/terminal.ts';
 import { makeClient } from '../../test/support/tokens.ts';
 import {
   type Receiver,
@@ -58,6 +59,12 @@ test('manages endpoints and deliveries beside the running node', async () => {
     id,
   ]);
   expect((await run('show', 'partner-one', id)).secret).toBeUndefined();
+  typeOnTerminal('no\n');
+  await expect(run('delete', 'partner-one', id)).rejects.toThrow(`${receiver.url} was not typed`);
+  typeOnTerminal(null);
+  await expect(run('delete', 'partner-one', id)).rejects.toThrow('--yes');
+  expect((await run('list', 'partner-one')).data).toHaveLength(1);
+  typeOnTerminal(`${receiver.url}\n`);
   await run('delete', 'partner-one', id);
   expect((await run('list', 'partner-one')).data).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
 import { commitOn } from '../http/for-request.ts';
 import { type CommandHelp, UsageError, unknownCommand } from '../operations/command.ts';
+import { confirmByName } from '../operations/confirm.ts';
 import { runCommand } from '../operations/run-command.ts';
 import { listPartners } from '../partners/partner.ts';
 import { listAttempts, listDeliveries, resendDelivery } from './delivery-log.ts';
@@ -24,7 +25,7 @@ export const WEBHOOK_HELP: CommandHelp = {
     'webhook list CLIENT_ID',
     'webhook create CLIENT_ID --url URL --type TYPE … [--description TEXT]',
     'webhook show CLIENT_ID ENDPOINT_ID',
-    'webhook delete CLIENT_ID ENDPOINT_ID',
+    'webhook delete CLIENT_ID ENDPOINT_ID [--yes]',
     'webhook rotate-secret CLIENT_ID ENDPOINT_ID [--grace-hours HOURS]',
     'webhook disable CLIENT_ID ENDPOINT_ID',
     'webhook enable CLIENT_ID ENDPOINT_ID [--from stopped|now]',
@@ -40,7 +41,7 @@ export const WEBHOOK_HELP: CommandHelp = {
     list: 'Prints the endpoints of a partner.',
     create: 'Creates an endpoint. Prints its secret, which is not shown again.',
     show: 'Prints an endpoint.',
-    delete: 'Deletes an endpoint.',
+    delete: 'Deletes an endpoint with its secret. Asks for its URL first.',
     'rotate-secret': 'Creates a new secret and prints it once.',
     disable: 'Stops deliveries to an endpoint.',
     enable: 'Resumes deliveries to a disabled endpoint.',
@@ -54,6 +55,7 @@ export const WEBHOOK_HELP: CommandHelp = {
     '--url URL': 'Where events are sent: an https URL with a public address.',
     '--type TYPE': 'An event type, a group such as "participation.*", "redacted" or "*". Repeatable.',
     '--description TEXT': 'A note for the partner.',
+    '--yes': 'Delete without asking for confirmation.',
     '--grace-hours HOURS':
       'How long deliveries also carry a signature with the previous secret, 0 to 168. Default: 24.',
     '--from stopped|now':
@@ -77,6 +79,7 @@ const options = {
   from: { type: 'string' },
   since: { type: 'string' },
   until: { type: 'string' },
+  yes: { type: 'boolean' },
 } as const;
 
 type Values = ReturnType<typeof readArguments>['values'];
@@ -93,7 +96,7 @@ const ACTIONS: Record<string, Action> = {
   list: { allowed: [], run: (ctx, { caller }) => listEndpoints(ctx, caller, PAGE) },
   create: { allowed: ['url', 'type', 'description'], run: create },
   show: { allowed: [], run: (ctx, { caller, id }) => readEndpoint(ctx, caller, id) },
-  delete: { allowed: [], run: (ctx, { caller, id }) => removeEndpoint(ctx, caller, id) },
+  delete: { allowed: ['yes'], run: remove },
   'rotate-secret': {
     allowed: ['grace-hours'],
     run: (ctx, { caller, id, values }) =>
@@ -166,6 +169,17 @@ async function create(ctx: EndpointContext, { caller, values }: Input) {
   });
   console.error('Store the secret now: it will not be shown again.');
   return created;
+}
+
+async function remove(ctx: EndpointContext, { caller, id, values }: Input) {
+  const { url, types, state } = await readEndpoint(ctx, caller, id);
+  const preview = [
+    `This deletes the webhook endpoint ${id} with its secret:`,
+    `  ${url} (${types.join(', ')}), ${state}`,
+    'Events that it has not received yet are not sent to it.',
+  ];
+  await confirmByName(preview, url, values.yes);
+  return removeEndpoint(ctx, caller, id);
 }
 
 async function recover(ctx: EndpointContext, { caller, id, values: { since, until } }: Input) {
