@@ -43,6 +43,14 @@ create table audit_tiles (
 -- Hashes do not compress.
 alter table audit_tiles alter column hashes set storage external;
 
+-- The operator's reason for what an entry records. Free text can name a person, so the entry itself has only the SHA-256 of `salt` and
+-- `reason`, and the text can be deleted without breaking the log.
+create table audit_reasons (
+  written bigint primary key,
+  salt uuid not null,
+  reason text not null
+);
+
 -- The tiles are public. Leaves have a salt derived from this key, because entries without one could be guessed.
 create table audit_blinding (
   only_row boolean primary key default true check (only_row),
@@ -167,6 +175,19 @@ returns void language sql as $$
   select audit(action, actor, subject, detail, null)
 $$;
 
+-- Appends an entry with the reason that the transaction has set.
+create function audit_with_reason(action text, subject jsonb) returns void language plpgsql as $$
+declare
+  given text := nullif(current_setting('causeway.reason', true), '');
+  salt uuid := gen_random_uuid();
+begin
+  perform audit(action, audit_system(), subject, salt || given);
+  if given is not null then
+    insert into audit_reasons values (currval(pg_get_serial_sequence('audit_entries', 'written')), salt, given);
+  end if;
+end
+$$;
+
 -- Records a changed row. Arguments: what the row is, its column with the id, and its columns with the state and the
 -- reason, if it has them.
 create function audit_row() returns trigger language plpgsql as $$
@@ -251,7 +272,7 @@ create trigger user_holds_audit after insert or update on user_holds for each ro
 
 create function audit_erasure() returns trigger language plpgsql as $$
 begin
-  perform audit('user.erased', audit_system(), audit_object('user', new.user_id::text));
+  perform audit_with_reason('user.erased', audit_object('user', new.user_id::text));
   return null;
 end
 $$;
@@ -292,8 +313,16 @@ create trigger oauth_grants_audit after insert or update of revoked_at, consente
   for each row execute function audit_grant();
 
 -- What partners and offers are.
-create trigger partners_audit after insert or update on partners
-  for each row execute function audit_row('partner', 'id', '', '');
+create function audit_partner() returns trigger language plpgsql as $$
+begin
+  perform audit_with_reason('partner.' || case when tg_op = 'INSERT' then 'insert'
+    when new.disabled_at is not distinct from old.disabled_at then 'update'
+    when new.disabled_at is null then 'enabled' else 'disabled' end, audit_object('partner', new.id::text));
+  return null;
+end
+$$;
+create trigger partners_audit after insert or update on partners for each row execute function audit_partner();
+
 create function audit_client() returns trigger language plpgsql as $$
 begin
   perform audit('client.' || lower(tg_op), audit_system(), audit_object('client', new.client_id),
@@ -314,7 +343,8 @@ begin
     perform audit('offer.published', audit_system(), audit_object('offer', new.id::text));
   end if;
   if new.closed_at is distinct from old.closed_at then
-    perform audit('offer.closed', audit_system(), audit_object('offer', new.id::text));
+    perform audit_with_reason(case when new.closed_at is null then 'offer.reopened' else 'offer.closed' end,
+      audit_object('offer', new.id::text));
   end if;
   return null;
 end
@@ -458,7 +488,7 @@ declare
   name regprocedure;
 begin
   for name in select oid from pg_proc where pronamespace = current_schema()::regnamespace
-    and (proname = 'audit' or (prorettype = 'trigger'::regtype and proname ~ '^(audit|refuse)_'))
+    and (proname in ('audit', 'audit_with_reason') or (prorettype = 'trigger'::regtype and proname ~ '^(audit|refuse)_'))
   loop
     execute format('alter function %s set search_path = pg_catalog, %I, pg_temp', name, current_schema());
   end loop;
