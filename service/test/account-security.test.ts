@@ -13,7 +13,7 @@ import { sealPii } from '../src/pii/sealed-data.ts';
 import { createSealing } from '../src/sealing.ts';
 import { TEST_SECRET } from './setup/secret.ts';
 import { expectAudited } from './support/audited.ts';
-import { putFacts } from './support/facts.ts';
+import { PERSON_KEY, putFacts } from './support/facts.ts';
 import { ADDRESS, makeOffer, tokenizedFile } from './support/offers.ts';
 import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';
 import { partnerOf } from './support/tokens.ts';
@@ -757,9 +757,9 @@ async function insertOrder(userId: string, wallet: string, state: 'live' | 'exec
   const { ctx } = site;
   const offer = await makeOffer(ctx, tokenizedFile());
   await sql`insert into tokenized_orders (id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token,
-      amount, state, holding, expires_at, attestation, inserted_at, updated_at)
+      amount, fee, state, holding, expires_at, attestation, inserted_at, updated_at)
     values (gen_random_uuid(), ${partnerOf('partner-one')}, ${userId}, ${offer.id}, 'HBRon', 'ethereum_sepolia',
-      ${wallet}, ${ADDRESS.swap}, ${ADDRESS.asset}, ${ADDRESS.usdc}, 1000000, ${state}, false,
+      ${wallet}, ${ADDRESS.swap}, ${ADDRESS.asset}, ${ADDRESS.usdc}, 1000000, 0, ${state}, false,
       ${new Date(ctx.clock.now() + 3_600_000).toISOString()}, ${{ side: 0, quantity: '7' }}, now(), now())`.execute(
     ctx.db,
   );
@@ -789,7 +789,7 @@ async function giveRows(userId: string, name: string, digit: string): Promise<vo
   const data = { ...NO_DATA, full_legal_name: name };
   await ctx.db
     .updateTable('pii')
-    .set(sealPii(ctx.sealing, userId, data, factsOf(data, 'person')))
+    .set(sealPii(ctx.sealing, userId, data, factsOf(data, 'person', PERSON_KEY)))
     .where('user_id', '=', userId)
     .execute();
   await proveWallets(ctx, [walletOf(digit)], { userId });

@@ -67,7 +67,7 @@ async function completeChecks(): Promise<void> {
   const data = { ...NO_DATA, full_legal_name: 'Ada Lovelace', date_of_birth: '1990-01-01', country: 'DE' };
   const saved = await ctx.db.transaction().execute((tx) => savePersonalData(ctx, tx, userId, data, now));
   if (saved === null) throw new Error('the personal data was not saved');
-  for (const levelName of LEVELS) await savePerson(ctx.db, userId, levelName, saved.persons, now);
+  for (const levelName of LEVELS) await savePerson(ctx.db, userId, levelName, saved.person, now);
   const options = (await readOfferBySlug(ctx.db, 'bench'))?.options ?? [];
   const wallet = {
     protocol: 'ethereum',

@@ -106,7 +106,7 @@ async function applyApplicant(
   // Stores only verified data. If the reply contains no data, the provider has deleted the data, and we keep our copy.
   if (review.answer === 'GREEN' && Object.values(data).some((value) => value !== null)) {
     const saved = await savePersonalData(ctx, tx, userId, data, asOf);
-    if (saved !== null) await savePerson(tx, userId, review.levelName, saved.persons, asOf);
+    if (saved !== null) await savePerson(tx, userId, review.levelName, saved.person, asOf);
     if (saved !== null && saved.move !== null) await recordMove(ctx, tx, userId, saved.move);
   }
   if (UNDER_REVIEW.has(review.status)) return 10 * MINUTE_S;

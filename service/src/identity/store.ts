@@ -90,21 +90,17 @@ export async function saveReview(db: Db, userId: string, review: Review, asOf: s
     .execute();
 }
 
-/**
- * Stores `current`, the hash of the person who was approved on `level`. On other levels, stores the hash `former` for
- * approvals from version 0.1, which did not record the person (see `Persons` in `pii.ts`).
- */
+/** Stores the hash of the person who was approved on `level`. */
 export async function savePerson(
   db: Db,
   userId: string,
   level: string,
-  { current, former }: { current: string; former: string },
+  person: string,
   asOf: string,
 ): Promise<void> {
-  await sql`update identity_reviews
-    set person_hash = decode(case when level_name = ${level} then ${current} else ${former} end, 'hex')
-    where user_id = ${userId} and answer = 'GREEN' and (person_hash is null or (level_name = ${level}
-      and (person_hash = ${UNKNOWN_PERSON} or as_of <= ${asOf})))`.execute(db);
+  await sql`update identity_reviews set person_hash = decode(${person}, 'hex')
+    where user_id = ${userId} and level_name = ${level} and answer = 'GREEN'
+      and (person_hash = ${UNKNOWN_PERSON} or as_of <= ${asOf})`.execute(db);
 }
 
 /** Returns whether the provider has permanently rejected the user on any level, or deactivated the applicant. */

@@ -5,8 +5,9 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import { type TestApp, testApp } from '../../test/support/app.ts';
+import { PERSON_KEY } from '../../test/support/facts.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
-import { NO_DATA } from '../pii/personal-data.ts';
+import { factsOf, NO_DATA } from '../pii/personal-data.ts';
 import { sealPii } from '../pii/sealed-data.ts';
 import type { OfferFile } from './file-schema.ts';
 import { runOffer } from './offer-command.ts';
@@ -15,6 +16,7 @@ import { readOfferBySlug } from './store.ts';
 /** The number of users, a multiple of 60. Set `PLAN_USERS=1000020` to measure the time for a million users. */
 const USERS = Number(process.env.PLAN_USERS ?? 600);
 const BATCH = 5_000;
+const FACTS = { ...factsOf(NO_DATA, 'person', PERSON_KEY), region: 'NY', isComplete: true };
 const folder = mkdtempSync(join(tmpdir(), 'causeway-plan-'));
 let one: TestApp;
 
@@ -44,8 +46,7 @@ async function seed(from: number, to: number): Promise<void> {
   const known = users.filter((n) => n % 4 !== 0);
   const sealed = known.map((n) => {
     const country = n % 3 === 0 ? 'US' : 'DE';
-    const facts = { country, region: 'NY', isComplete: true, isUnitedStates: country === 'US' };
-    return sealPii(sealing, id(n), NO_DATA, facts);
+    return sealPii(sealing, id(n), NO_DATA, { ...FACTS, country, isUnitedStates: country === 'US' });
   });
   await sql`insert into pii (user_id, sealed, sealed_facts, version, as_of) select u, s, f, 1, now()
     from unnest(${known.map(id)}::uuid[], ${sealed.map((row) => row.sealed)}::bytea[],
@@ -55,8 +56,8 @@ async function seed(from: number, to: number): Promise<void> {
     ['AccreditationIndividual_FullVerification', users.filter((n) => n % 5 === 0)],
   ] as const;
   for (const [level, reviewed] of levels)
-    await sql`insert into identity_reviews (user_id, level_name, review_status, answer, reviewed_at, as_of)
-      select u, ${level}, 'completed', 'GREEN', now(), now() from unnest(${reviewed.map(id)}::uuid[]) u`.execute(
+    await sql`insert into identity_reviews (user_id, level_name, review_status, answer, reviewed_at, as_of, person_hash)
+      select u, ${level}, 'completed', 'GREEN', now(), now(), decode(${FACTS.person}, 'hex') from unnest(${reviewed.map(id)}::uuid[]) u`.execute(
       db,
     );
 }

@@ -1,5 +1,6 @@
 import type { UserKind } from '../accounts/user.ts';
 import { isInAreas } from './areas.ts';
+import { hashPerson } from './person.ts';
 import { UNITED_STATES } from './united-states.ts';
 
 /** The personal data that the service stores. Countries are ISO 3166-1 alpha-2; null means unknown. */
@@ -38,13 +39,10 @@ export type PiiFacts = {
   isComplete: boolean;
   /** Whether any field makes the user a US person, who needs a W-9. */
   isUnitedStates: boolean;
-  /**
-   * Identifies the person or company: the result of `hashPerson`. Data from version 0.1 has neither `person` nor
-   * `personKey`.
-   */
-  person?: string;
+  /** Identifies the person or company: the result of `hashPerson`. */
+  person: string;
   /** The key of the hash in `person`, in base64. */
-  personKey?: string;
+  personKey: string;
   /** Places of residence that the user has left. They are deleted when an operator approves the current country. */
   formerPlaces?: readonly FormerPlace[];
 };
@@ -83,13 +81,15 @@ export const NO_DATA: PersonalData = {
   country: null,
 };
 
-export function factsOf(data: PersonalData, kind: UserKind): PiiFacts {
+export function factsOf(data: PersonalData, kind: UserKind, personKey: string): PiiFacts {
   const required = kind === 'person' ? [data.full_legal_name, data.date_of_birth] : [data.full_legal_name];
   return {
     country: data.country,
     region: data.state,
     isComplete: [...required, data.country].every((value) => value !== null),
     isUnitedStates: isUnitedStates(data),
+    person: hashPerson(personKey, kind, data),
+    personKey,
   };
 }
 
@@ -101,7 +101,7 @@ function isUnitedStates({ country, nationality, tax_residence, identity_countrie
   );
 }
 
-/** Returns the fields whose values differ. A field that did not exist in the stored version counts as unchanged. */
+/** Returns the fields whose values differ. */
 export function changedFields(before: PersonalData, after: PersonalData): string[] {
-  return PII_FIELDS.filter((field) => field in before && before[field] !== after[field]);
+  return PII_FIELDS.filter((field) => before[field] !== after[field]);
 }

@@ -6,7 +6,6 @@ import type { UserCaller } from '../http/access.ts';
 import { placeKey } from './areas.ts';
 import { findCountry } from './countries.ts';
 import { findMove, type Move } from './country-change.ts';
-import { hashPerson, isSamePerson } from './person.ts';
 import {
   changedFields,
   type FormerPlace,
@@ -69,23 +68,15 @@ export async function readOwnData(ctx: Context, userId: string): Promise<Persona
   return found === undefined || found.sealed === null ? NO_DATA : openPii(ctx.sealing, userId, found.sealed);
 }
 
-/**
- * Hashes that identify a person: `current` is from the new data, and `former` from the previously stored data.
- * Approvals from version 0.1 do not record a person, so they count as approvals of `former`.
- */
-export type Persons = { current: string; former: string };
-
-export type SavedData = { persons: Persons; move: Move | null };
+/** `person`: the hash that identifies the person in the new data. `move`: the change of residence, if there was one. */
+export type SavedData = { person: string; move: Move | null };
 
 const MAX_FORMER_PLACES = 20;
 
 /**
  * Stores the identity provider's data as of `asOf`, unless newer data is already stored. Replaces all fields: a field
- * that the provider no longer has becomes null. Returns the person's hashes (`persons`), and the change of residence
- * (`move`) if there was one. Returns null in three cases:
- * - The user is unknown or erased.
- * - No data is stored, and `data` is empty.
- * - Newer data was stored by version 0.1.
+ * that the provider no longer has becomes null. Returns null if the user is unknown or erased, or if no data is stored and
+ * `data` is empty.
  */
 export async function savePersonalData(
   ctx: Context,
@@ -102,25 +93,17 @@ export async function savePersonalData(
   if (stored === undefined && fields.length === 0) return null;
   const known = stored === undefined ? undefined : openFacts(ctx.sealing, userId, stored.sealed_facts);
   const personKey = known?.personKey ?? ctx.random(32).toString('base64');
-  const person = hashPerson(personKey, user.kind, data);
-  const isSame = stored === undefined || isSamePerson(before, data);
-  const persons = {
-    current: person,
-    former: known?.person ?? (isSame ? person : hashPerson(personKey, user.kind, before)),
-  };
-  if (stored !== undefined && stored.as_of > asOf)
-    return known?.personKey === undefined ? null : { persons, move: null };
+  const facts = factsOf(data, user.kind, personKey);
+  const { person } = facts;
+  if (stored !== undefined && stored.as_of > asOf) return { person, move: null };
   const move = findMove(before, data, asOf);
   const formerPlaces = withPlace(known?.formerPlaces ?? [], move);
   const version = (stored?.version ?? 0) + (fields.length > 0 ? 1 : 0);
-  const sealed = sealPii(ctx.sealing, userId, data, {
-    ...factsOf(data, user.kind),
-    ...{ person, personKey, formerPlaces },
-  });
+  const sealed = sealPii(ctx.sealing, userId, data, { ...facts, formerPlaces });
   await upsertPii(tx, userId, { ...sealed, version, as_of: asOf });
   if (fields.length > 0)
     await insertAudit(tx, { user_id: userId, actor: 'identity provider', action: 'write', fields });
-  return { persons, move };
+  return { person, move };
 }
 
 /**

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { testApp } from '../../test/support/app.ts';
+import { PERSON_KEY } from '../../test/support/facts.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
-import { NO_DATA } from '../pii/personal-data.ts';
+import { factsOf, NO_DATA } from '../pii/personal-data.ts';
 import { sealPii } from '../pii/sealed-data.ts';
 import { readAllFacts } from './all-facts.ts';
 import { readFacts } from './facts.ts';
@@ -17,10 +18,10 @@ test('the facts of all users are the facts of each user', async () => {
   await sql`insert into users (id, email, kind) select u, u || '@user.test', 'person' from unnest(${ids}::uuid[]) u`.execute(
     db,
   );
-  await sql`insert into identity_reviews (user_id, level_name, review_status, answer, reviewed_at, as_of)
-    select u, level, 'completed', 'GREEN', now(), now() from unnest(${[first, second]}::uuid[]) u,
+  const facts = factsOf({ ...NO_DATA, country: 'DE' }, 'person', PERSON_KEY);
+  await sql`insert into identity_reviews (user_id, level_name, review_status, answer, reviewed_at, as_of, person_hash)
+    select u, level, 'completed', 'GREEN', now(), now(), decode(${facts.person}, 'hex') from unnest(${[first, second]}::uuid[]) u,
       unnest(array['BasicKYCLevel', 'Sorting_KYC_Level']) level`.execute(db);
-  const facts = { country: 'DE', region: null, isComplete: true, isUnitedStates: false };
   const { sealed, sealed_facts } = sealPii(sealing, first, NO_DATA, facts);
   await sql`insert into pii (user_id, sealed, sealed_facts, version, as_of)
     values (${first}, ${sealed}, ${sealed_facts}, 1, now())`.execute(db);

@@ -21,6 +21,17 @@ const NEW_USER: UserFacts = {
   acknowledgements: {},
 };
 
+const PII_FACTS = {
+  country: 'DE',
+  region: null,
+  isComplete: true,
+  isUnitedStates: false,
+  version: 1,
+  isStale: false,
+  person: 'ada',
+  personKey: '',
+};
+
 /** Formats a status as in the tables below. */
 function format(status: ReturnType<typeof requirementStatus>): string {
   if (typeof status === 'string') return status;
@@ -54,24 +65,14 @@ describe('identity statuses', () => {
     'RED retry': { status: 'completed', answer: 'RED', rejectType: 'RETRY', person: null },
     'RED final': { status: 'completed', answer: 'RED', rejectType: 'FINAL', person: null },
     GREEN: { status: 'completed', answer: 'GREEN', rejectType: null, person: 'ada' },
-    'GREEN of version 0.1': { status: 'completed', answer: 'GREEN', rejectType: null, person: null },
     'GREEN of another person': { status: 'completed', answer: 'GREEN', rejectType: null, person: 'eve' },
     'GREEN of an unknown person': { status: 'completed', answer: 'GREEN', rejectType: null, person: '' },
   };
-  const whole = {
-    country: 'DE',
-    region: null,
-    isComplete: true,
-    isUnitedStates: false,
-    version: 1,
-    isStale: false,
-    person: 'ada',
-  };
   const PII: Record<string, UserFacts['pii']> = {
-    whole,
+    whole: PII_FACTS,
     missing: null,
-    partial: { ...whole, isComplete: false },
-    stale: { ...whole, isStale: true },
+    partial: { ...PII_FACTS, isComplete: false },
+    stale: { ...PII_FACTS, isStale: true },
   };
   const AGES = { fresh: 90 * DAY_MS - 1, limit: 90 * DAY_MS, old: 1000 * DAY_MS };
   const LEVELS = {
@@ -93,7 +94,6 @@ describe('identity statuses', () => {
     RED retry       | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset | action_needed kyc_not_verified no reset
     RED final       | rejected      | rejected                            | rejected                            | rejected
     GREEN           | completed     | action_needed update_pii_data reset | action_needed update_pii_data reset | action_needed update_pii_data reset
-    GREEN of version 0.1 | completed | action_needed update_pii_data reset | action_needed update_pii_data reset | action_needed update_pii_data reset
     GREEN of another person | action_needed kyc_not_verified reset | action_needed update_pii_data reset | action_needed update_pii_data reset | action_needed update_pii_data reset
     GREEN of an unknown person | action_needed update_pii_data reset | action_needed update_pii_data reset | action_needed update_pii_data reset | action_needed update_pii_data reset`;
 
@@ -128,7 +128,7 @@ describe('identity statuses', () => {
 
   test('an approval is in progress while the approved person is being read', () => {
     const green = { ...REVIEWS['GREEN of an unknown person'], reviewedAt: NOW } as ReviewFacts;
-    const facts = { ...NEW_USER, pii: whole, isBeingRead: true, reviews: { BasicKYCLevel: green } };
+    const facts = { ...NEW_USER, pii: PII_FACTS, isBeingRead: true, reviews: { BasicKYCLevel: green } };
     expect(requirementStatus(requirement('kyc_approved'), OPTION, facts, NOW)).toBe('in_progress');
   });
 
@@ -140,7 +140,7 @@ describe('identity statuses', () => {
       reviewedAt: NOW,
       person: 'ada',
     } as const;
-    const facts = { ...NEW_USER, pii: whole, reviews: { BasicKYCLevel: green } };
+    const facts = { ...NEW_USER, pii: PII_FACTS, reviews: { BasicKYCLevel: green } };
     expect(requirementStatus(requirement('identity_verification'), OPTION, facts, NOW)).toEqual({
       status: 'not_started',
       kyc_level: 'Sorting_KYC_Level',
@@ -166,7 +166,7 @@ describe('identity statuses', () => {
     const levels = Object.values(LEVELS);
     const approved: UserFacts = {
       ...NEW_USER,
-      pii: whole,
+      pii: PII_FACTS,
       reviews: Object.fromEntries(levels.map((level) => [level, green])),
     };
     const statuses = (facts: UserFacts) => kinds.map((kind) => requirementStatus(kind, OPTION, facts, NOW));
@@ -225,12 +225,9 @@ describe('document statuses', () => {
 
   test.each(readTable(SIGNED))('signed, personal data %s, %s: %s', (record, time, expected) => {
     const pii = {
-      country: 'DE',
-      region: null,
-      isComplete: true,
+      ...PII_FACTS,
       isUnitedStates: record === 'United States',
       version: record === 'changed' ? 2 : 1,
-      isStale: false,
     };
     const piiVersion = record === 'none when signed' || record === 'none at all' ? 0 : 1;
     const facts: UserFacts = {
@@ -245,14 +242,7 @@ describe('document statuses', () => {
 
 test('a known US person cannot complete a document, with or without a form', () => {
   const tax = requirement('document', { document_type: 'tax_certification' });
-  const pii = {
-    country: 'DE',
-    region: null,
-    isComplete: true,
-    isUnitedStates: true,
-    version: 1,
-    isStale: false,
-  };
+  const pii = { ...PII_FACTS, isUnitedStates: true };
   const form = { formType: 'w8_ben', expiresAt: NOW + 1, piiVersion: 1, completedAt: null } as const;
   expect(requirementStatus(tax, OPTION, { ...NEW_USER, pii }, NOW)).toBe('rejected');
   for (const status of SUBMISSION_STATUSES) {
@@ -315,18 +305,12 @@ describe('jurisdiction filters', () => {
 
   test('the result maps to a status', () => {
     const germany = requirement('jurisdiction', { filter_type: 'allow', filters: [{ country_iso_2: 'DE' }] });
-    const pii = {
-      country: 'DE',
-      region: null,
-      isComplete: true,
-      isUnitedStates: false,
-      version: 1,
-      isStale: false,
-    };
-    expect(requirementStatus(germany, OPTION, { ...NEW_USER, pii }, NOW)).toBe('completed');
-    const moved = { ...NEW_USER, pii: { ...pii, country: 'FR' } };
+    expect(requirementStatus(germany, OPTION, { ...NEW_USER, pii: PII_FACTS }, NOW)).toBe('completed');
+    const moved = { ...NEW_USER, pii: { ...PII_FACTS, country: 'FR' } };
     expect(requirementStatus(germany, OPTION, moved, NOW)).toBe('rejected');
-    expect(requirementStatus(germany, OPTION, { ...NEW_USER, pii: { ...pii, isStale: true } }, NOW)).toEqual({
+    expect(
+      requirementStatus(germany, OPTION, { ...NEW_USER, pii: { ...PII_FACTS, isStale: true } }, NOW),
+    ).toEqual({
       status: 'action_needed',
       action: 'update_pii_data',
       kyc_level: 'Sorting_KYC_Level',
@@ -341,7 +325,6 @@ describe('jurisdiction filters', () => {
   });
 
   test('blocked countries apply to every offer', () => {
-    const pii = { region: null, isComplete: true, isUnitedStates: false, version: 1, isStale: false };
     const policy = {
       blockedCountries: [
         { country_iso_2: 'KP' },
@@ -350,7 +333,7 @@ describe('jurisdiction filters', () => {
       ],
     };
     const check = (country: string | null, region: string | null = null) =>
-      countryPolicy({ pii: { ...pii, country, region } }, policy);
+      countryPolicy({ pii: { ...PII_FACTS, country, region } }, policy);
     expect(countryPolicy(NEW_USER, policy)).toBe('passed');
     expect([check(null), check('DE'), check('UA', 'Lviv')]).toEqual(['passed', 'passed', 'passed']);
     expect([check('KP'), check('UA', 'Krym'), check('UA', 'Donetsk region')]).toEqual(

@@ -30,8 +30,8 @@ export type ReviewFacts = {
   rejectType: 'RETRY' | 'FINAL' | null;
   reviewedAt: number | null;
   /**
-   * A hash that identifies the approved person. It is `''` while the person is unknown. It is null if there is no
-   * approval, or if Causeway 0.1 recorded the approval.
+   * A hash that identifies the approved person. It is `''` while the person is unknown, and null if there is no
+   * approval.
    */
   person: string | null;
 };
@@ -107,7 +107,7 @@ function identityStatus(
   if (review.person === '' && facts.isBeingRead) return 'in_progress';
   if (review.person === '' || pii === null || !pii.isComplete || pii.isStale)
     return actionNeeded(level, 'update_pii_data', true);
-  const isOtherPerson = review.person !== null && review.person !== pii.person;
+  const isOtherPerson = review.person !== pii.person;
   const isTooOld = (review.reviewedAt ?? notBefore) <= notBefore;
   if (isOtherPerson || isTooOld) return actionNeeded(level, 'kyc_not_verified', true);
   return 'completed';

@@ -7,7 +7,6 @@ import { refusalOf } from '../eligibility/refusal.ts';
 import { isValid } from '../http/validation.ts';
 import { settleApplicant } from '../identity/reconcile.ts';
 import type { OfferFile } from '../offers/file-schema.ts';
-import { openFacts, openPii, sealPii } from '../pii/sealed-data.ts';
 import { RequirementStatuses } from './schema.ts';
 
 let world: World;
@@ -273,51 +272,6 @@ describe('an approval counts only for the person it was given to', () => {
     expect((await statuses(user.token)).identity_verification).toBe('completed');
     await redo(user, 'BasicKYCLevel', { company_name: 'Shell GmbH', address });
     expect((await statuses(user.token)).identity_verification).toEqual(verifyAgain('Sorting_KYC_Level'));
-  });
-
-  test('version 0.1 approvals count until the person changes', async () => {
-    const user = await approve(LEVELS, ANNA);
-    // As stored by version 0.1: reviews without a person, and no separate first and last names.
-    await world.ctx.db
-      .updateTable('identity_reviews')
-      .set({ person_hash: null })
-      .where('user_id', '=', user.userId)
-      .execute();
-    const stored = await world.ctx.db
-      .selectFrom('pii')
-      .selectAll()
-      .where('user_id', '=', user.userId)
-      .executeTakeFirstOrThrow();
-    const { first_name: _1, last_name: _2, ...data } = openPii(world.ctx.sealing, user.userId, stored.sealed);
-    const {
-      person: _3,
-      personKey: _4,
-      ...facts
-    } = openFacts(world.ctx.sealing, user.userId, stored.sealed_facts);
-    await world.ctx.db
-      .updateTable('pii')
-      .set(sealPii(world.ctx.sealing, user.userId, data as never, facts))
-      .where('user_id', '=', user.userId)
-      .execute();
-    const approved = {
-      identity_verification: 'completed',
-      kyc_approved: 'completed',
-      accreditation: 'completed',
-    };
-    expect(await statuses(user.token)).toMatchObject(approved);
-    await redo(user, 'Sorting_KYC_Level', ANNA);
-    expect(await statuses(user.token)).toMatchObject(approved);
-    const { version } = await world.ctx.db
-      .selectFrom('pii')
-      .select('version')
-      .where('user_id', '=', user.userId)
-      .executeTakeFirstOrThrow();
-    expect(version).toBe(stored.version);
-    await redo(user, 'Sorting_KYC_Level', { ...ANNA, first_name: 'Berta' });
-    expect(await statuses(user.token)).toMatchObject({
-      identity_verification: 'completed',
-      kyc_approved: verifyAgain('BasicKYCLevel'),
-    });
   });
 
   test('an approval does not count before its person is known', async () => {

@@ -3,6 +3,7 @@ import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../test/support/app.ts';
 import { startTestChain, type TestChain } from '../../test/support/chain.ts';
+import { PERSON_KEY } from '../../test/support/facts.ts';
 import { makeOffer, saleFile } from '../../test/support/offers.ts';
 import { USER } from '../../test/support/tokens.ts';
 import { evmWallet, type Person, person, proveWallets, type TestWallet } from '../../test/support/wallets.ts';
@@ -61,12 +62,8 @@ const fresh = () => evmWallet(`asked ${count++}`);
 async function setForm(isSigned: boolean): Promise<void> {
   await app.ctx.db.deleteFrom('document_submissions').where('user_id', '=', USER).execute();
   if (!isSigned) return;
-  const sealed = sealPii(
-    app.ctx.sealing,
-    USER,
-    { ...NO_DATA, full_legal_name: 'Ada', date_of_birth: '1990-01-01', country: 'DE' },
-    factsOf({ ...NO_DATA, full_legal_name: 'Ada', date_of_birth: '1990-01-01', country: 'DE' }, 'person'),
-  );
+  const data = { ...NO_DATA, full_legal_name: 'Ada', date_of_birth: '1990-01-01', country: 'DE' };
+  const sealed = sealPii(app.ctx.sealing, USER, data, factsOf(data, 'person', PERSON_KEY));
   await app.ctx.db
     .insertInto('pii')
     .values({ user_id: USER, ...sealed, version: 1, as_of: '2026-03-01T00:00:00Z' } as never)

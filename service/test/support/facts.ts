@@ -7,6 +7,9 @@ import { USER } from './tokens.ts';
 const LEVELS = ['Sorting_KYC_Level', 'BasicKYCLevel', 'AccreditationIndividual_FullVerification'] as const;
 export type TestLevel = (typeof LEVELS)[number];
 
+/** The key of the hashes that identify persons. The same for all test users, which makes facts easier to replace. */
+export const PERSON_KEY = Buffer.alloc(32, 1).toString('base64');
+
 type Parts = Pick<Context, 'db' | 'clock' | 'sealing'>;
 
 export type FactsOptions = {
@@ -27,7 +30,8 @@ export async function putFacts(ctx: Parts, options: FactsOptions = {}): Promise<
   const now = new Date(ctx.clock.now()).toISOString();
   const { db, sealing } = ctx;
   const data = { ...NO_DATA, full_legal_name: 'Ada', date_of_birth: '1990-01-01', country };
-  const { sealed, sealed_facts } = sealPii(sealing, userId, data, factsOf(data, 'person'));
+  const facts = factsOf(data, 'person', PERSON_KEY);
+  const { sealed, sealed_facts } = sealPii(sealing, userId, data, facts);
   await sql`insert into pii (user_id, sealed, sealed_facts, version, as_of)
     values (${userId}, ${sealed}, ${sealed_facts}, 1, ${now})
     on conflict (user_id) do update set sealed = excluded.sealed, sealed_facts = excluded.sealed_facts`.execute(
@@ -43,10 +47,10 @@ export async function putFacts(ctx: Parts, options: FactsOptions = {}): Promise<
       change === 'pending'
         ? ['pending', null, null]
         : ['completed', change === undefined ? 'GREEN' : 'RED', change ?? null];
-    await sql`insert into identity_reviews (user_id, level_name, review_status, answer, reject_type, reviewed_at, as_of)
-      values (${userId}, ${level}, ${status}, ${answer}, ${reject}, ${answer === null ? null : now}, ${now})`.execute(
-      db,
-    );
+    await sql`insert into identity_reviews (user_id, level_name, review_status, answer, reject_type, reviewed_at, as_of,
+        person_hash)
+      values (${userId}, ${level}, ${status}, ${answer}, ${reject}, ${answer === null ? null : now}, ${now},
+        ${answer === 'GREEN' ? Buffer.from(facts.person, 'hex') : null})`.execute(db);
   }
   await sql`delete from document_submissions where user_id = ${userId}`.execute(db);
   if (hasForm)
