@@ -18,7 +18,7 @@ export interface WalletProofs {
   chain: string;
   protocol: 'ethereum' | 'solana';
   user_id: string;
-  kind: 'key' | 'contract' | 'recorded';
+  kind: 'key' | 'contract';
   text: string | null;
   signature: string | null;
   proved_at: string;

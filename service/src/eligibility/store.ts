@@ -7,7 +7,7 @@ export type ProofRow = [
   address: string,
   chain: string,
   protocol: 'ethereum' | 'solana',
-  kind: 'key' | 'contract' | 'recorded',
+  kind: 'key' | 'contract',
   text: string | null,
   signature: string | null,
 ];

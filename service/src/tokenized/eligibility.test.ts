@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { USER } from '../../test/support/tokens.ts';
 import { startTokenizedWorld, type TokenizedWorld } from '../../test/support/venue.ts';
@@ -151,18 +152,20 @@ describe('an order', () => {
   });
 
   test('gives no calldata if the proof stops counting on the chain while it is signed', async () => {
-    const recordOn = (chain: string) =>
+    const text = 'I own this wallet';
+    const signature = await privateKeyToAccount(world.wallet.key).signMessage({ message: text });
+    const proveOn = (chain: string) =>
       world.app.ctx.db
         .updateTable('wallet_proofs')
-        .set({ kind: 'recorded', chain })
+        .set({ kind: 'contract', chain, text, signature })
         .where('address', '=', world.wallet.address.toLowerCase())
         .execute();
-    await recordOn('ethereum_sepolia');
-    expect((await order('recorded-here')).status).toBe(200);
+    await proveOn('ethereum_sepolia');
+    expect((await order('proven-here')).status).toBe(200);
     await world.app.ctx.db.deleteFrom('tokenized_orders').execute();
     const { body } = await whileSigning(
-      () => recordOn('solana_devnet'),
-      () => order('recorded-elsewhere'),
+      () => proveOn('base_sepolia'),
+      () => order('proven-elsewhere'),
     );
     expect(body).toMatchObject({ code: 'wallet_not_proven' });
     expect(await states()).toEqual(['attested']);

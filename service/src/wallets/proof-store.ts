@@ -25,7 +25,7 @@ export async function lockOtherHolders(
   { partner_id, address, user_id, chain }: Pick<WalletProofs, 'partner_id' | 'address' | 'user_id' | 'chain'>,
 ): Promise<string[]> {
   const proofs = sql<{ user_id: string; counts: boolean }>`
-    select user_id, ${chain} = '*' or chain in ('*', ${chain}) or kind = 'recorded' as counts from wallet_proofs
+    select user_id, ${chain} = '*' or chain in ('*', ${chain}) as counts from wallet_proofs
     where partner_id = ${partner_id} and address = ${address} and user_id <> ${user_id} for update`;
   const bindings = sql<{ user_id: string }>`
     select distinct user_id from option_addresses

@@ -73,36 +73,6 @@ async function insertParticipation(wallet: string, status: 'prepared' | 'pending
   return id;
 }
 
-describe('a version 0.1 node that still runs during the upgrade', () => {
-  const ids = { partner_id: partnerOf('partner-one'), user_id: USER };
-  const time = '2026-03-02T12:00:00Z';
-
-  test('binds a wallet, which counts as a proof', async () => {
-    const address = fresh().address.toLowerCase();
-    await app.ctx.db
-      .insertInto('option_addresses')
-      .values({
-        ...{ ...ids, id: userId(900), option_id: plain, protocol: 'ethereum', address },
-        ...{ proved_chain: 'ethereum_sepolia', proved_at: time, created_at: time },
-      })
-      .execute();
-    expect(await proofsOf(address)).toEqual([{ user_id: USER, chain: 'ethereum_sepolia', kind: 'recorded' }]);
-  });
-
-  test('gives a permission, which counts as a proof', async () => {
-    const wallet = fresh().address.toLowerCase();
-    await app.ctx.db
-      .insertInto('allow_verifications')
-      .values({
-        ...{ ...ids, id: userId(901), offer_id: offer.id, chain: 'ethereum_sepolia', wallet },
-        ...{ contract: `0x${'ab'.repeat(20)}`, state: 'permitted', deadline: time },
-        ...{ inserted_at: time, updated_at: time },
-      })
-      .execute();
-    expect(await proofsOf(wallet)).toEqual([{ user_id: USER, chain: 'ethereum_sepolia', kind: 'recorded' }]);
-  });
-});
-
 describe('a verified signature', () => {
   test('proves the wallet even if the binding is refused', async () => {
     await user.bind(offer.id, listed, fresh());

@@ -1,5 +1,4 @@
 import { type ChainName, chainFacts } from '../chain/chains.ts';
-import { readCode } from '../chain/evm/code.ts';
 import type { SignerKind } from '../chain/signatures.ts';
 import type { Context } from '../context.ts';
 import type { Db } from '../db/pool.ts';
@@ -106,7 +105,7 @@ export function isProvenByKey(proofs: readonly WalletProof[], chain: ChainName):
  * again, because the owners of the contract may have changed. Throws an upstream error if the chain does not answer.
  */
 export async function isProvenOn(
-  ctx: Pick<Context, 'chains' | 'signatures'>,
+  ctx: Pick<Context, 'signatures'>,
   proofs: readonly WalletProof[],
   chain: ChainName,
 ): Promise<boolean> {
@@ -131,18 +130,10 @@ export function proofLock({ user_id, partner_id, wallet_address }: ProofKey): St
 }
 
 async function countsOn(
-  ctx: Pick<Context, 'chains' | 'signatures'>,
+  ctx: Pick<Context, 'signatures'>,
   { kind, chain: provenOn, address, text, signature }: WalletProof,
   chain: ChainName,
 ): Promise<boolean> {
-  if (kind === 'contract' && provenOn === chain && text !== null && signature !== null)
-    return (await ctx.signatures.check({ chain, address, text, signature })) !== null;
-  if (kind !== 'recorded') return false;
-  if (provenOn === chain) return true;
-  // Version 0.1 did not record whether a key or a contract signed the proof. If the address has contract code on
-  // neither `chain` nor `provenOn`, a key must have signed the proof, so the proof counts on both chains.
-  const chains = ctx.chains.all().filter(({ name }) => name === chain || name === provenOn);
-  if (chains.length < 2) return false;
-  const codes = await Promise.all(chains.map((each) => readCode(each, address)));
-  return codes.every((code) => code === 'none');
+  if (kind !== 'contract' || provenOn !== chain || text === null || signature === null) return false;
+  return (await ctx.signatures.check({ chain, address, text, signature })) !== null;
 }
