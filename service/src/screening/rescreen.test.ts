@@ -226,7 +226,15 @@ test('a changed list finds bound wallets and live orders, and the alert names th
     .insertInto('tokenized_orders')
     .values({
       ...{ id: order, partner_id, user_id, offer_id: swap.id, symbol: 'X', chain: 'ethereum_sepolia' },
-      ...{ wallet: wallet.address, swap: other, asset: other, token: other, amount: '1', claim: null },
+      ...{
+        wallet: wallet.address,
+        swap: other,
+        asset: other,
+        token: other,
+        amount: '1',
+        fee: '0',
+        claim: null,
+      },
       ...{ state: 'live', holding: true, expires_at: now, inserted_at: now, updated_at: now },
     })
     .execute();

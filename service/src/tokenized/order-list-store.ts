@@ -9,8 +9,7 @@ export type OrderRow = {
   chain: string;
   wallet: string;
   amount: string;
-  fee: string | null;
-  fee_bps: number;
+  fee: string;
   quantity: string;
   state: 'live' | 'executed' | 'expired';
   transaction_hash: Buffer | null;
@@ -20,9 +19,8 @@ export type OrderRow = {
 
 const SELECT_ORDERS = sql`
   select t.id, t.symbol, (t.attestation ->> 'side')::int as side, t.chain, t.wallet, t.amount::text, t.fee::text,
-    coalesce(o.fee_bps, 0) as fee_bps, t.attestation ->> 'quantity' as quantity, t.state, t.transaction_hash,
-    t.expires_at, t.inserted_at
-  from tokenized_orders t left join offers o on o.id = t.offer_id`;
+    t.attestation ->> 'quantity' as quantity, t.state, t.transaction_hash, t.expires_at, t.inserted_at
+  from tokenized_orders t`;
 
 export async function listIssuedOrders(
   db: Db,

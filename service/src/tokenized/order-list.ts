@@ -2,7 +2,6 @@ import type { Context } from '../context.ts';
 import type { Caller } from '../http/access.ts';
 import { type PageQuery, readPage } from '../http/paging.ts';
 import type { EvmChain } from '../http/wire.ts';
-import { splitGross } from './fee.ts';
 import { listIssuedOrders, type OrderRow } from './order-list-store.ts';
 import type { SwapOrder } from './schema.ts';
 
@@ -21,9 +20,6 @@ export async function readOrders(ctx: Context, caller: Caller, query: PageQuery)
 const STATUSES = { live: 'issued', executed: 'executed', expired: 'expired' } as const;
 
 export function showOrder(row: OrderRow): SwapOrder {
-  const amount = BigInt(row.amount);
-  // Orders from earlier versions have no recorded fee.
-  const fee = row.fee === null ? splitGross(amount, row.fee_bps).fee : BigInt(row.fee);
   return {
     object: 'tokenized_swap_order',
     id: row.id,
@@ -32,8 +28,8 @@ export function showOrder(row: OrderRow): SwapOrder {
     chain: row.chain as EvmChain,
     wallet_address: row.wallet,
     amount: row.amount,
-    fee: fee.toString(),
-    notional_value: (amount - fee).toString(),
+    fee: row.fee,
+    notional_value: (BigInt(row.amount) - BigInt(row.fee)).toString(),
     receive_output_amount: row.quantity,
     status: STATUSES[row.state],
     transaction_hash: row.transaction_hash === null ? null : `0x${row.transaction_hash.toString('hex')}`,

@@ -36,7 +36,13 @@ async function insertOrders(): Promise<void> {
   const rows = STATES.map((state, index) => ({
     id: newId(clock, ctx.random),
     ...{ partner_id: partner.id, user_id: user.id, offer_id: offer.id, state, holding: false },
-    ...{ symbol: 'HBRon', chain: 'ethereum_sepolia', wallet: `0x${String(index).repeat(40)}`, amount: '1' },
+    ...{
+      symbol: 'HBRon',
+      chain: 'ethereum_sepolia',
+      wallet: `0x${String(index).repeat(40)}`,
+      amount: '1',
+      fee: '0',
+    },
     ...{ swap: ADDRESS.swap, asset: ADDRESS.asset, token: ADDRESS.usdc },
     claim: createHash('sha256').update(state).digest(),
     ...{ expires_at: now, inserted_at: now, updated_at: now },
