@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { insertUser } from '../src/accounts/store.ts';
 import { expectAudited } from './support/audited.ts';
 import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';
 import { newVisitor, type Visitor } from './support/visitor.ts';
@@ -49,6 +51,13 @@ describe('registration', () => {
     const reply = await visitor.post('/confirm', { token: tokenOf(link) });
     expect(reply.headers.location).toBe('/account');
     expect(await findUsers('pending@user.test')).toMatchObject([{ kind: 'company' }]);
+  });
+
+  test('addresses that differ in the case of a non-ASCII letter have different accounts', async () => {
+    for (const email of ['Ünal@user.test', 'ünal@user.test'])
+      expect(
+        await insertUser(site.ctx.db, { id: randomUUID(), email, kind: 'person', password_hash: null }),
+      ).toBe(true);
   });
 
   test('a mail scanner that opens the link does not consume it', async () => {

@@ -1,0 +1,2 @@
+-- Addresses are compared by users_email_ascii only.
+drop index users_email;
