@@ -7,16 +7,10 @@ import type { Db } from './pool.ts';
 type Profile = Config['profile'];
 
 /**
- * The client that every sandbox of version 0.1 has. A database without a recorded profile belongs to a sandbox if it
- * has this client.
- */
-const SANDBOX_CLIENT_ID = 'sandbox-partner';
-
-/**
  * Throws `ConfigError` if the database belongs to the other profile. Changes nothing, so it can run before migrations.
  */
 export async function assertProfile(pool: pg.Pool, profile: Profile): Promise<void> {
-  const known = (await readProfile(pool)) ?? (await deriveProfile(pool));
+  const known = await readProfile(pool);
   if (known !== undefined && known !== profile)
     throw new ConfigError([
       `CAUSEWAY_PROFILE: is ${profile}, but this database belongs to the ${known} profile; set CAUSEWAY_PROFILE=${known} or point DATABASE_URL to another database`,
@@ -34,33 +28,21 @@ export async function claimProfile(pool: pg.Pool, profile: Profile): Promise<voi
   await assertProfile(pool, profile);
 }
 
-async function readProfile(pool: pg.Pool): Promise<Profile | undefined> {
-  if (!(await tableExists(pool, 'installation'))) return undefined;
-  const { rows } = await pool.query<{ profile: Profile }>('select profile from installation');
-  return rows[0]?.profile;
-}
-
 /**
- * Infers the profile of a database that was created before profiles were recorded: `sandbox` if it has the sandbox's
- * client, and `production` otherwise. Returns undefined if the database has not been used yet.
+ * Returns the recorded profile. Before the first start, a database that has partners or offers counts as a production
+ * database: commands have added them, because a sandbox records its profile before it adds anything.
  */
-async function deriveProfile(pool: pg.Pool): Promise<Profile | undefined> {
-  if (!(await tableExists(pool, 'offers'))) return undefined;
-  const { rows } = await pool.query<{ used: boolean; seeded: boolean }>(
-    `select exists (select from partners) or exists (select from users) or exists (select from offers)
-       or exists (select from oauth_signing_keys) as used,
-       exists (select from oauth_clients where client_id = $1) as seeded`,
-    [SANDBOX_CLIENT_ID],
+async function readProfile(pool: pg.Pool): Promise<Profile | undefined> {
+  // Of the tables below, the migrations create this one last.
+  const { rows: tables } = await pool.query<{ found: boolean }>(
+    `select to_regclass('offers') is not null as found`,
   );
-  if (!rows[0]?.used) return undefined;
-  return rows[0].seeded ? 'sandbox' : 'production';
-}
-
-async function tableExists(pool: pg.Pool, table: string): Promise<boolean> {
-  const { rows } = await pool.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
-    table,
-  ]);
-  return rows[0]?.found === true;
+  if (!tables[0]?.found) return undefined;
+  const { rows } = await pool.query<{ profile: Profile | null }>(
+    `select coalesce((select profile from installation),
+       case when exists (select from partners) or exists (select from offers) then 'production' end) as profile`,
+  );
+  return rows[0]?.profile ?? undefined;
 }
 
 /**
@@ -71,13 +53,10 @@ export async function claimSecrets(db: Db, sealing: Sealing): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(hashtext('installation_secrets'))`.execute(tx);
     const recorded = await listFingerprints(tx);
-    const isReadable =
-      recorded.length > 0
-        ? recorded.every((each) => sealing.fingerprints.some((own) => own.equals(each)))
-        : await opensSigningKeys(tx, sealing);
-    if (!isReadable)
+    const standing = relate(recorded, sealing);
+    if (standing === 'incomplete' || standing === 'unknown')
       throw new ConfigError([
-        relate(recorded, sealing) === 'incomplete'
+        standing === 'incomplete'
           ? `CAUSEWAY_SECRET: ${MISSING_SECRET}`
           : 'CAUSEWAY_SECRET: is not the secret that the data in this database is sealed with; restore the old secret, or list it after the new one',
       ]);
@@ -127,21 +106,4 @@ async function listFingerprints(db: Db): Promise<Buffer[]> {
     db,
   );
   return rows.map(({ fingerprint }) => fingerprint);
-}
-
-/**
- * Returns whether the secrets can open the signing keys. Used if no secret is recorded, as in a database from version
- * 0.1.
- */
-async function opensSigningKeys(db: Db, sealing: Sealing): Promise<boolean> {
-  const { rows } = await sql<{ kid: string; sealed: Buffer }>`
-    select kid, sealed from oauth_signing_keys`.execute(db);
-  return rows.every(({ kid, sealed }) => {
-    try {
-      sealing.open('jwks', sealed, kid);
-      return true;
-    } catch {
-      return false;
-    }
-  });
 }
