@@ -110,12 +110,11 @@ async function openInteraction({ oauth }: Context, { request }: PageRequest): Pr
 }
 
 /** Returns whether the app asked for a fresh sign-in and the user has not signed in since that request. */
-function needsFreshSignIn({ prompt, params, iat = 0 }: Interaction, { signed_in_at }: Session): boolean {
+function needsFreshSignIn({ prompt, params }: Interaction, { signed_in_at }: Session): boolean {
   const isRequested =
     prompt.name === 'login' &&
     prompt.reasons.some((reason) => reason === 'login_prompt' || reason === 'max_age');
-  // Requests stored by version 0.1 have no `requested_at`.
-  return isRequested && Date.parse(signed_in_at) < Number(params.requested_at ?? iat * 1000);
+  return isRequested && Date.parse(signed_in_at) < Number(params.requested_at);
 }
 
 function loginHint({ params }: Interaction): string | undefined {

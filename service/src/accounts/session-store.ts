@@ -23,7 +23,7 @@ export type Session = Authentication & {
 export type ListedSession = {
   id: string;
   browser: string | null;
-  network: string | null;
+  network: string;
   method: SignInMethod;
   signed_in_at: string;
   used_at: string;

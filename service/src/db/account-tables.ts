@@ -60,7 +60,7 @@ export interface BrowserSessions {
   method: 'password' | 'passkey';
   second_factor: Generated<'totp' | 'recovery_code' | null>;
   browser: Generated<string | null>;
-  network: Generated<string | null>;
+  network: string;
   used_at: Generated<string>;
   signed_in_at: Generated<string>;
   expires_at: string;

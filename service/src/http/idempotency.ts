@@ -7,8 +7,8 @@ import type { Caller } from './access.ts';
 import * as store from './idempotency-store.ts';
 
 type Request = { method: string; path: string; key: string; body: unknown };
-/** The stored outcome of a request: a reply or an error. Errors from version 0.1 have no message. */
-type Stored = { reply: unknown } | { code: ErrorCode; details: ErrorDetails; message?: string };
+/** The stored outcome of a request: a reply or an error. */
+type Stored = { reply: unknown } | { code: ErrorCode; details: ErrorDetails; message: string };
 type Outcome = { reply: unknown; replayed: boolean };
 
 export function readIdempotencyKey(header: string | string[] | undefined): string {
@@ -113,7 +113,7 @@ async function keepOrRelease(ctx: Context, claim: store.Claim, error: unknown): 
 function replay(stored: Stored): unknown {
   if ('code' in stored)
     throw new ApiError(stored.code, stored.details, {
-      ...(stored.message !== undefined && { message: stored.message }),
+      message: stored.message,
       headers: { 'idempotent-replayed': 'true' },
     });
   return stored.reply;

@@ -18,8 +18,7 @@ export const AMR = {
 
 /** Returns the contexts that an authentication meets, the strongest first. */
 export function contextsOf(amr: readonly string[]): string[] {
-  // Sessions from older versions of the service still have `hwk`.
-  if (amr.includes('pop') || amr.includes('hwk')) return [PHISHING_RESISTANT, MULTI_FACTOR];
+  if (amr.includes('pop')) return [PHISHING_RESISTANT, MULTI_FACTOR];
   return amr.includes('mfa') ? [MULTI_FACTOR] : [];
 }
 

@@ -78,10 +78,7 @@ export async function copyGrant(db: Db, id: string): Promise<string> {
   return copyId;
 }
 
-/**
- * Returns whether the client's redirect URIs have changed since the user consented. Returns false for grants from
- * version 0.1, because those do not record the URIs.
- */
+/** Returns whether the client's redirect URIs have changed since the user consented. */
 export async function hasLapsed(db: Db, id: string): Promise<boolean> {
   const { rows } = await sql`
     select from oauth_grants g join oauth_clients c on c.client_id = g.client_id

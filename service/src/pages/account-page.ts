@@ -20,7 +20,7 @@ export type AccountState = {
   sessions: readonly {
     id: string;
     browser: string | null;
-    network: string | null;
+    network: string;
     signed_in_at: string;
     used_at: string;
   }[];
@@ -103,7 +103,7 @@ function sessions({ csrf, sessions, sessionId }: AccountState): Html {
     const isPhone = /iPhone|Android/.test(name);
     return html`<li>${isPhone ? ICONS.phone : ICONS.laptop}
 <div><p class="name">${name}${id === sessionId && html` <span class="badge good">This browser</span>`}</p>
-<p class="soft small">${network !== null && `Network ${network} · `}Signed in ${formatTime(signed_in_at)}${id !== sessionId && ` · Last used ${formatTime(used_at)}`}</p></div>
+<p class="soft small">Network ${network} · Signed in ${formatTime(signed_in_at)}${id !== sessionId && ` · Last used ${formatTime(used_at)}`}</p></div>
 ${id !== sessionId && html`<form method="post" action="/account/sessions/end">${hiddenField('csrf', csrf)}${hiddenField('id', id)}<button class="quiet slim" type="submit" aria-label="Sign out of ${name}">Sign out</button></form>`}</li>`;
   };
   return html`<section aria-labelledby="sessions"><h2 id="sessions">Where you’re signed in</h2>
