@@ -138,8 +138,7 @@ async function replay({ genesis }: ChainOptions, blocks: BlockRecord[]): Promise
   const evm = await createEvm({ ...genesis, automine: false });
   for (const { timestamp, randao, baseFee, transactions } of blocks) {
     for (const raw of transactions) await evm.request({ method: 'eth_sendRawTransaction', params: [raw] });
-    if (baseFee !== undefined)
-      await evm.request({ method: 'hardhat_setNextBlockBaseFeePerGas', params: [baseFee] });
+    await evm.request({ method: 'hardhat_setNextBlockBaseFeePerGas', params: [baseFee] });
     await produceBlock(evm, timestamp, randao);
   }
   const last = blocks.at(-1);

@@ -7,8 +7,7 @@ export type BlockRecord = {
   hash: Hex;
   timestamp: number;
   randao: Hex;
-  /** Missing in journals from version 0.1, which never set the base fee. */
-  baseFee?: Hex;
+  baseFee: Hex;
   transactions: Hex[];
 };
 

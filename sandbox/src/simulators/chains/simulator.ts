@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keccak256, toHex } from 'viem/utils';
 import { createFault } from '../fault.ts';
 import { closeServer } from '../ports.ts';
 import { readOrCreateSecret } from '../secret-file.ts';
@@ -80,12 +79,10 @@ async function openEmbedded(embedded: EmbeddedChain, folder: string, now: () => 
 // Throws if the deployment plan differs from the plan that created this data folder. Different plans could deploy
 // different contracts to the same address.
 async function checkPlan(path: string, steps: PlannedStep[]): Promise<void> {
-  const text = JSON.stringify(steps);
-  const current = createHash('sha256').update(text).digest('hex');
+  const current = createHash('sha256').update(JSON.stringify(steps)).digest('hex');
   const stored = await readFile(path, 'utf8').catch(() => '');
   if (stored === current) return;
-  // Version 0.1 stored the Keccak hash, which takes much longer to compute.
-  if (stored !== '' && stored !== keccak256(toHex(text)))
+  if (stored !== '')
     throw new Error(
       'the contracts have changed since this data folder was created; delete the folder to start over',
     );
