@@ -19,13 +19,7 @@ const AMOUNT = 5_000_000n;
 const POLL_INTERVAL_MS = 200;
 const SETTLEMENT_TIMEOUT_MS = 300_000;
 const SCOPES =
-  'offers:read requirements:read participations:read participations:write wallets:read wallets:write documents:write swaps:write';
-
-/** An option for users who have signed a tax form. */
-const CERTIFIED = {
-  slug: 'certified',
-  requirements: [{ type: 'document', details: { document_type: 'tax_certification' } }],
-};
+  'offers:read requirements:read participations:read participations:write wallets:read wallets:write swaps:write';
 
 export type Investor = User & { account: PrivateKeyAccount };
 export type User = { token: string; email: string };
@@ -64,7 +58,7 @@ export async function startRollingSale(operatorKeys: readonly Hex[]) {
         ...{ slug: SLUG, type: 'platform::token_sale', name: 'Harbour', tagline: 'A part of the harbour' },
         ...{ logo_url: 'https://assets.test/logo.svg', banner_url: 'https://assets.test/banner.svg' },
         ...{ asset: 'harbour', funding_assets: ['usd-coin'], partners: [partner] },
-        ...{ options: [{ slug: 'open', requirements }, CERTIFIED], ...more },
+        ...{ options: [{ slug: 'open', requirements }], ...more },
         contracts: [{ chain: CHAIN, address: fund, funding_tokens: [{ asset: 'usd-coin', address: usdc }] }],
         assets: {
           harbour: { code: 'HBR', name: 'Harbour', fractional_digits: 18 },
