@@ -16,7 +16,6 @@ create table users (
   held_at timestamptz,
   inserted_at timestamptz not null default now()
 );
-create unique index users_email on users (lower(email));
 -- One comparison of email addresses, in SQL and in JavaScript alike: only ASCII letters ignore case, whatever the locale of
 -- the database.
 create unique index users_email_ascii on users (lower(email collate "C"));
@@ -84,7 +83,7 @@ create table browser_sessions (
   second_factor text check (second_factor in ('totp', 'recovery_code')),
   browser text,
   -- Shortened, so that it does not name one household.
-  network text,
+  network text not null,
   signed_in_at timestamptz not null default now(),
   used_at timestamptz not null default now(),
   expires_at timestamptz not null

@@ -34,7 +34,8 @@ create table identity_reviews (
   primary key (user_id, level_name),
   check ((review_status = 'completed') = (answer is not null)),
   check ((reject_type is not null) = (answer is not distinct from 'RED')),
-  check (answer is null or reviewed_at is not null)
+  check (answer is null or reviewed_at is not null),
+  check (answer is distinct from 'GREEN' or person_hash is not null)
 );
 -- For accreditations that expire soon.
 create index identity_reviews_accredited on identity_reviews (reviewed_at)

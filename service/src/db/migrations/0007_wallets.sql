@@ -17,14 +17,14 @@ create index wallet_challenges_expires_at on wallet_challenges (expires_at);
 
 -- Wallets that users have proven to own, per partner. A plain key proves its address on every chain of its protocol
 -- (`chain` is '*'). A contract wallet is proven on the chain that verified it; its text and signature are kept, because the
--- contract is asked again whenever the wallet is used. `recorded`: a proof of which no signature was kept.
+-- contract is asked again whenever the wallet is used.
 create table wallet_proofs (
   partner_id uuid not null references partners,
   address text not null,
   chain text not null,
   protocol text not null check (protocol in ('ethereum', 'solana')),
   user_id uuid not null references users,
-  kind text not null check (kind in ('key', 'contract', 'recorded')),
+  kind text not null check (kind in ('key', 'contract')),
   text text,
   signature text,
   proved_at timestamptz not null,
@@ -128,30 +128,6 @@ create index sanctions_hits_user_id on sanctions_hits (user_id);
 
 create constraint trigger option_addresses_status after insert or delete on option_addresses
   deferrable initially deferred for each row execute function mark_status_check();
-
--- Records a proof for a binding or a permission that has none. Both stand for a signature that was verified, so they count as
--- proofs. Runs at commit, when the transaction has written a proof of its own.
-create function record_proof() returns trigger language plpgsql as $$
-declare
-  proven record;
-begin
-  if tg_table_name = 'option_addresses' then
-    select new.address as address, new.protocol as protocol, new.proved_chain as chain, new.proved_at as proved_at into proven;
-  else
-    select new.wallet as address, 'ethereum' as protocol, new.chain as chain, new.updated_at as proved_at into proven;
-  end if;
-  insert into wallet_proofs (partner_id, address, chain, protocol, user_id, kind, proved_at)
-    select new.partner_id, proven.address, case when proven.protocol = 'solana' then '*' else proven.chain end,
-      proven.protocol, new.user_id, case when proven.protocol = 'solana' then 'key' else 'recorded' end, proven.proved_at
-    where not exists (select from wallet_proofs p where p.partner_id = new.partner_id and p.address = proven.address)
-    on conflict do nothing;
-  return null;
-end
-$$;
-create constraint trigger record_proof_of_binding after insert or update of address on option_addresses
-  deferrable initially deferred for each row execute function record_proof();
-create constraint trigger record_proof_of_permission after insert or update of state on allow_verifications
-  deferrable initially deferred for each row when (new.state = 'permitted') execute function record_proof();
 
 -- Whatever changes a fact that eligibility depends on makes the user's allowed wallets due. A trigger, so that no writer
 -- can forget it. The update locks the rows, so that no check takes one before the change is committed.

@@ -43,7 +43,8 @@ create table tokenized_orders (
   from_block bigint,
   transaction_hash bytea,
   inserted_at timestamptz not null,
-  updated_at timestamptz not null
+  updated_at timestamptz not null,
+  check (fee is not null or state not in ('live', 'executed', 'expired'))
 );
 create unique index tokenized_orders_holding on tokenized_orders (chain, wallet, asset) where holding;
 create index tokenized_orders_claim on tokenized_orders (claim) where claim is not null;

@@ -1,2 +1,0 @@
--- Addresses are compared by users_email_ascii only.
-drop index users_email;
