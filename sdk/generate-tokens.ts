@@ -16,7 +16,7 @@ const tokens: Token[] = [...block.matchAll(/(--[\w-]+):\s*([^;]+);/g)]
   .filter(({ name }) => name !== '--cw-comma');
 const colors = tokens.filter(({ value }) => value.includes('light-dark('));
 
-await writeFile(resolvePath('../service/src/pages/tokens.css'), pageTokens());
+await writeFile(resolvePath('../service/src/platform/pages/tokens.css'), pageTokens());
 await writeFile(resolvePath('src/react/styles/fallback.css'), fallback());
 
 /**

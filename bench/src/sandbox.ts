@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { LIMIT_NAMES } from '@causeway/service/config/rate-limits.ts';
+import { LIMIT_NAMES } from '@causeway/service/kernel/config/rate-limits.ts';
 import type { Hex } from 'viem';
 import { startService } from '../../service/test/support/service.ts';
 

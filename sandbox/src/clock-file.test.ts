@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { realClock, testClock } from '@causeway/service/clock.ts';
+import { realClock, testClock } from '@causeway/service/kernel/clock.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { restoreClock } from './clock-file.ts';
 

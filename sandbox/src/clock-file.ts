@@ -1,4 +1,4 @@
-import type { Clock, TestClock } from '@causeway/service/clock.ts';
+import type { Clock, TestClock } from '@causeway/service/kernel/clock.ts';
 import { openJsonFile } from './simulators/json-file.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Config } from '@causeway/service/config.ts';
+import type { Config } from '@causeway/service/kernel/config/config.ts';
 import { sandboxKey } from './seed/keys.ts';
 import { solanaRoles } from './seed/solana-keys.ts';
 import type { MailServer } from './simulators/mail-server.ts';

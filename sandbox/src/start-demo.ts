@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '@causeway/service/config.ts';
-import { isLoopback } from '@causeway/service/loopback.ts';
+import type { Config } from '@causeway/service/kernel/config/config.ts';
+import { isLoopback } from '@causeway/service/kernel/loopback.ts';
 import type { DemoListen, DemoListening, DemoSettings, DemoStart } from '../../demo/server/settings.ts';
 import { stopChild } from './stop-child.ts';
 

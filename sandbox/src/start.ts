@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { Clock } from '@causeway/service/clock.ts';
-import type { Config } from '@causeway/service/config.ts';
-import type { Context } from '@causeway/service/context.ts';
-import { localhostUrl } from '@causeway/service/http/visited-url.ts';
-import { prepareOfferFiles } from '@causeway/service/offers/file.ts';
-import type { SandboxLanding } from '@causeway/service/pages/landing-page.ts';
-import { importPrices } from '@causeway/service/tokenized/price-recorder.ts';
+import { prepareOfferFiles } from '@causeway/service/domain/offer-files/file.ts';
+import { importPrices } from '@causeway/service/domain/tokenized/price-recorder.ts';
+import type { Clock } from '@causeway/service/kernel/clock.ts';
+import type { Config } from '@causeway/service/kernel/config/config.ts';
+import type { Context } from '@causeway/service/platform/context/context.ts';
+import { localhostUrl } from '@causeway/service/platform/http/visited-url.ts';
+import type { SandboxLanding } from '@causeway/service/platform/pages/landing-page.ts';
 import { restoreClock } from './clock-file.ts';
 import { chainControls } from './controls/chains.ts';
 import { clockControls } from './controls/clock.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { REQUIREMENT_TYPES } from '@causeway/service/requirements/schema.ts';
+import { REQUIREMENT_TYPES } from '@causeway/service/kernel/model/requirement.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Service, startService } from '../../service/test/support/service.ts';
 

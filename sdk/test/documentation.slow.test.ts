@@ -9,7 +9,7 @@ import { createElement, type FunctionComponent, isValidElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import type { Hex } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { freePort } from '../../service/src/http/free-port.ts';
+import { freePort } from '../../service/src/platform/http/free-port.ts';
 import { createCauseway } from '../src/index.ts';
 import { CausewayProvider } from '../src/react/index.ts';
 import { createSignIn, type Session } from '../src/server/index.ts';
@@ -105,7 +105,7 @@ async function collectExamples(): Promise<string> {
     ...{ noUnusedLocals: false, noUnusedParameters: false, incremental: false, tsBuildInfoFile: null },
     types: ['node', 'react'],
   };
-  const tsconfig = { extends: '../../sdk/tsconfig.json', compilerOptions, include: ['*'], exclude: [] };
+  const tsconfig = { extends: '../tsconfig.json', compilerOptions, include: ['*'], exclude: [] };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
   return folder;
 }

@@ -1,5 +1,11 @@
-import { type Config, ConfigError, inspectConfig, loadCommandConfig, loadConfig } from './config.ts';
-import { type Command, formatHelp, UsageError } from './operations/command.ts';
+import { type Command, formatHelp, UsageError } from './edges/cli/command.ts';
+import {
+  type Config,
+  ConfigError,
+  inspectConfig,
+  loadCommandConfig,
+  loadConfig,
+} from './kernel/config/config.ts';
 
 type Entry = { summary: string; load(): Promise<Command> };
 
@@ -15,14 +21,14 @@ const COMMANDS: Record<string, Entry> = {
   init: {
     summary: 'Write an environment file for production with generated secrets',
     load: async () => {
-      const { INIT_HELP, runInit } = await import('./operations/init-command.ts');
+      const { INIT_HELP, runInit } = await import('./edges/cli/init-command.ts');
       return { help: INIT_HELP, run: runInit };
     },
   },
   doctor: {
     summary: 'Check the settings, the database, the chains and everything else that this installation needs',
     load: async () => {
-      const { DOCTOR_HELP, runDoctor } = await import('./doctor/doctor-command.ts');
+      const { DOCTOR_HELP, runDoctor } = await import('./edges/cli/doctor-command.ts');
       const run = async (args: string[]) => {
         await runDoctor(inspectConfig(), args);
         // Ends the process even if a check that timed out still holds a connection.
@@ -34,121 +40,119 @@ const COMMANDS: Record<string, Entry> = {
   migrate: {
     summary: 'Apply pending database migrations',
     load: async () => {
-      const { MIGRATE_HELP, runMigrate } = await import('./operations/migrate-command.ts');
+      const { MIGRATE_HELP, runMigrate } = await import('./edges/cli/migrate-command.ts');
       return { help: MIGRATE_HELP, run: (args) => runMigrate(commandConfig(), args) };
     },
   },
   partner: {
     summary: 'Register partners and manage their credentials',
     load: async () => {
-      const { PARTNER_HELP, runPartner } = await import('./partners/partner-command.ts');
+      const { PARTNER_HELP, runPartner } = await import('./edges/cli/partner-command.ts');
       return { help: PARTNER_HELP, run: (args) => runPartner(commandConfig(), args) };
     },
   },
   webhook: {
     summary: "Manage partners' webhook endpoints; resend and recover deliveries",
     load: async () => {
-      const { WEBHOOK_HELP, runWebhook } = await import('./webhooks/webhook-command.ts');
+      const { WEBHOOK_HELP, runWebhook } = await import('./edges/cli/webhook-command.ts');
       return { help: WEBHOOK_HELP, run: (args) => runWebhook(commandConfig(), args) };
     },
   },
   listen: {
     summary: "Forward a partner's events to a local URL while you develop",
     load: async () => {
-      const { LISTEN_HELP, runListen } = await import('./webhooks/listen-command.ts');
+      const { LISTEN_HELP, runListen } = await import('./edges/cli/listen-command.ts');
       return { help: LISTEN_HELP, run: (args) => runListen(commandConfig(), args) };
     },
   },
   offer: {
     summary: 'Create offers from files, compare them with the database, publish, close and reopen them',
     load: async () => {
-      const { OFFER_HELP, runOffer } = await import('./offers/offer-command.ts');
+      const { OFFER_HELP, runOffer } = await import('./edges/cli/offer-command.ts');
       return { help: OFFER_HELP, run: (args) => runOffer(commandConfig(), args) };
     },
   },
   participation: {
     summary: 'List, inspect and export participations, and request refunds',
     load: async () => {
-      const { PARTICIPATION_HELP, runParticipation } = await import(
-        './participations/participation-command.ts'
-      );
+      const { PARTICIPATION_HELP, runParticipation } = await import('./edges/cli/participation-command.ts');
       return { help: PARTICIPATION_HELP, run: (args) => runParticipation(commandConfig(), args) };
     },
   },
   operator: {
     summary: "Show the operator's keys and nonces, replace stuck transactions, reconcile chain and database",
     load: async () => {
-      const { OPERATOR_HELP, runOperator } = await import('./settlement/operator-command.ts');
+      const { OPERATOR_HELP, runOperator } = await import('./edges/cli/operator-command.ts');
       return { help: OPERATOR_HELP, run: (args) => runOperator(commandConfig(), args) };
     },
   },
   settlement: {
     summary: 'Show the state of settlement, and pause or resume it',
     load: async () => {
-      const { SETTLEMENT_HELP, runSettlement } = await import('./settlement/settlement-command.ts');
+      const { SETTLEMENT_HELP, runSettlement } = await import('./edges/cli/settlement-command.ts');
       return { help: SETTLEMENT_HELP, run: (args) => runSettlement(commandConfig(), args) };
     },
   },
   solana: {
     summary: 'Create fund accounts on Solana, adopt foreign transactions, close receipts, compare vaults',
     load: async () => {
-      const { SOLANA_HELP, runSolana } = await import('./settlement/solana-command.ts');
+      const { SOLANA_HELP, runSolana } = await import('./edges/cli/solana-command.ts');
       return { help: SOLANA_HELP, run: (args) => runSolana(commandConfig(), args) };
     },
   },
   user: {
     summary: 'Hold and release accounts, review country changes, erase personal data',
     load: async () => {
-      const { USER_HELP, runUser } = await import('./pii/user-command.ts');
+      const { USER_HELP, runUser } = await import('./edges/cli/user-command.ts');
       return { help: USER_HELP, run: (args) => runUser(commandConfig(), args) };
     },
   },
   sanctions: {
     summary: 'Show the sanctions list and its hits, accept a refused list, clear hits',
     load: async () => {
-      const { SANCTIONS_HELP, runSanctions } = await import('./screening/sanctions-command.ts');
+      const { SANCTIONS_HELP, runSanctions } = await import('./edges/cli/sanctions-command.ts');
       return { help: SANCTIONS_HELP, run: (args) => runSanctions(commandConfig(), args) };
     },
   },
   audit: {
     summary: 'Verify and export the sealed audit log',
     load: async () => {
-      const { AUDIT_HELP, runAudit } = await import('./audit/audit-command.ts');
+      const { AUDIT_HELP, runAudit } = await import('./edges/cli/audit-command.ts');
       return { help: AUDIT_HELP, run: (args) => runAudit(commandConfig(), args) };
     },
   },
   keys: {
     summary: 'Re-encrypt stored data under a new secret, or rotate the ID token signing key',
     load: async () => {
-      const { KEYS_HELP, runKeys } = await import('./oauth/keys-command.ts');
+      const { KEYS_HELP, runKeys } = await import('./edges/cli/keys-command.ts');
       return { help: KEYS_HELP, run: (args) => runKeys(commandConfig(), args) };
     },
   },
   'verify-calldata': {
     summary: 'Verify the calldata of a tokenized swap against a node of your choice',
     load: async () => {
-      const { VERIFY_HELP, runVerify } = await import('./tokenized/verify-command.ts');
+      const { VERIFY_HELP, runVerify } = await import('./edges/cli/verify-command.ts');
       return { help: VERIFY_HELP, run: runVerify };
     },
   },
   openapi: {
     summary: 'Print the OpenAPI document',
     load: async () => {
-      const { OPENAPI_HELP, runOpenApi } = await import('./operations/openapi-command.ts');
+      const { OPENAPI_HELP, runOpenApi } = await import('./edges/cli/openapi-command.ts');
       return { help: OPENAPI_HELP, run: runOpenApi };
     },
   },
   errors: {
     summary: 'Print the catalogue of API errors',
     load: async () => {
-      const { ERRORS_HELP, runErrors } = await import('./operations/errors-command.ts');
+      const { ERRORS_HELP, runErrors } = await import('./edges/cli/errors-command.ts');
       return { help: ERRORS_HELP, run: runErrors };
     },
   },
   settings: {
     summary: 'Print the reference of all settings',
     load: async () => {
-      const { SETTINGS_HELP, runSettings } = await import('./operations/settings-command.ts');
+      const { SETTINGS_HELP, runSettings } = await import('./edges/cli/settings-command.ts');
       return { help: SETTINGS_HELP, run: runSettings };
     },
   },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { apiRoutes } from '../src/routes.ts';
+import { apiRoutes } from '../src/edges/routes.ts';
 import { type TestApp, testApp } from './support/app.ts';
 
 let app: TestApp;

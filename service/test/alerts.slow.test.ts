@@ -68,7 +68,7 @@ test('every alert page says what the alert means, how to look, what to do and wh
 });
 
 test('every reason for which settlement waits has its section', () => {
-  const source = readFileSync(join(ROOT, 'service/src/operator/blocked.ts'), 'utf8');
+  const source = readFileSync(join(ROOT, 'service/src/platform/operator/blocked.ts'), 'utf8');
   const reasons = [...source.matchAll(/^ {2}\| '(\w+)'/gm)].map(([, reason]) => reason);
   const page = pages.find(({ name }) => name === 'settlement-blocked.md')?.text ?? '';
   const sections = [...page.matchAll(/^### (\w+)$/gm)].map(([, reason]) => reason);

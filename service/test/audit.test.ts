@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { holdUser, releaseUser } from '../src/accounts/hold.ts';
-import { sealAuditLog } from '../src/audit/sealer.ts';
-import { listSealedEntries } from '../src/audit/store.ts';
-import { verifyAuditLog } from '../src/audit/verify.ts';
-import { eraseUser } from '../src/pii/erasure.ts';
+import { eraseUser } from '../src/domain/erasure/erasure.ts';
+import { holdUser, releaseUser } from '../src/domain/users/hold.ts';
+import { sealAuditLog } from '../src/platform/audit/sealer.ts';
+import { listSealedEntries } from '../src/platform/audit/store.ts';
+import { verifyAuditLog } from '../src/platform/audit/verify.ts';
 import { expectAudited } from './support/audited.ts';
 import { PASSWORD, type Site, startSite } from './support/site.ts';
 import { newVisitor } from './support/visitor.ts';

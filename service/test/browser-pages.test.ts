@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { landingPage } from '../src/pages/landing-page.ts';
-import { renderPage } from '../src/pages/layout.ts';
+import { landingPage } from '../src/platform/pages/landing-page.ts';
+import { renderPage } from '../src/platform/pages/layout.ts';
 import { type TestApp, testApp } from './support/app.ts';
 
 let node: TestApp;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { appendEvents } from '../src/events/event.ts';
-import { startSequencer } from '../src/events/sequencer.ts';
-import { startWebhookWorker } from '../src/webhooks/worker.ts';
+import { startWebhookWorker } from '../src/domain/webhooks/worker.ts';
+import { appendEvents } from '../src/platform/events/event.ts';
+import { startSequencer } from '../src/platform/events/sequencer.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { partnerOf } from './support/tokens.ts';
 import { callAs, type Receiver, startReceiver } from './support/webhooks.ts';

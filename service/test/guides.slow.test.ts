@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { freePort } from '../src/http/free-port.ts';
-import { parseOfferFile } from '../src/offers/file.ts';
+import { parseOfferFile } from '../src/domain/offer-files/file.ts';
+import { freePort } from '../src/platform/http/free-port.ts';
 import { ROOT, readBlocks, readGuide, runGuide } from './support/guide.ts';
 import { type Service, startService } from './support/service.ts';
 

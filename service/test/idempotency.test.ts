@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { holdUser } from '../src/accounts/hold.ts';
-import { releaseHold } from '../src/eligibility/account.ts';
+import { releaseHold } from '../src/domain/users/account.ts';
+import { holdUser } from '../src/domain/users/hold.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { countStatements } from './support/count-statements.ts';
 import { createThings, gate, thingRoutes } from './support/things.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCOPES } from '../src/http/access.ts';
-import { setScopes } from '../src/partners/partner.ts';
+import { setScopes } from '../src/domain/partners/partner.ts';
+import { SCOPES } from '../src/kernel/access.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { makeOffer, saleFile, tokenizedFile } from './support/offers.ts';
 import { makeUser, partnerOf } from './support/tokens.ts';

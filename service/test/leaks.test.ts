@@ -2,8 +2,8 @@ import { createHash, createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eraseUser } from '../src/pii/erasure.ts';
-import { rotatePii } from '../src/pii/rotate.ts';
+import { eraseUser } from '../src/domain/erasure/erasure.ts';
+import { rotatePii } from '../src/domain/pii/rotate.ts';
 import { startWorld, type World } from './support/providers.ts';
 import { USER } from './support/tokens.ts';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { appendEvents, placeEvents } from '../src/events/event.ts';
+import { appendEvents, placeEvents } from '../src/platform/events/event.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { runCauseway } from './support/service.ts';
 import { makeClient, partnerOf } from './support/tokens.ts';

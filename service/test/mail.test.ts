@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MailServer, startMailServer } from '@causeway/sandbox/simulators/mail-server.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ConfigError, loadConfig } from '../src/config.ts';
-import type { Mail, Mailer } from '../src/mail/mail.ts';
-import { sendMail } from '../src/mail/outbox.ts';
-import { smtpMailer } from '../src/mail/smtp.ts';
-import { startMailWorker } from '../src/mail/worker.ts';
+import { type ConfigError, loadConfig } from '../src/kernel/config/config.ts';
+import type { Mail, Mailer } from '../src/platform/mail/mail.ts';
+import { sendMail } from '../src/platform/mail/outbox.ts';
+import { smtpMailer } from '../src/platform/mail/smtp.ts';
+import { startMailWorker } from '../src/platform/mail/worker.ts';
 import { type TestApp, testApp } from './support/app.ts';
 
 let app: TestApp;

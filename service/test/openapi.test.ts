@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { FORMATS } from '../src/http/wire.ts';
-import { apiDocument } from '../src/operations/api-document.ts';
-import { apiRoutes } from '../src/routes.ts';
+import { apiDocument } from '../src/edges/operations/api-document.ts';
+import { apiRoutes } from '../src/edges/routes.ts';
+import { FORMATS } from '../src/kernel/wire.ts';
 
 type Json = Record<string, unknown>;
 type Content = Record<string, { schema: Json; examples?: { example: { value: unknown } } }>;

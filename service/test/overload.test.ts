@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { redactText } from '../src/log.ts';
+import { redactText } from '../src/kernel/log.ts';
 import { createTestDatabase, type TestDatabase } from './setup/database.ts';
 import { type TestApp, testApp, testConfig } from './support/app.ts';
 import { makeClient } from './support/tokens.ts';

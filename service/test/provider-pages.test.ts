@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { settleApplicant } from '../src/identity/reconcile.ts';
+import { settleApplicant } from '../src/domain/identity/reconcile.ts';
 import { startWorld, type World } from './support/providers.ts';
 
 let world: World;

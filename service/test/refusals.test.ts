@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { prepareDrain } from '../src/http/drain.ts';
+import { prepareDrain } from '../src/platform/http/drain.ts';
 import { createTestDatabase, type TestDatabase } from './setup/database.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { makeClient } from './support/tokens.ts';

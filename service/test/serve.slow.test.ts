@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findEmbedded } from '../src/db/embedded.ts';
+import { findEmbedded } from '../src/platform/db/embedded.ts';
 import { runCauseway, type Service, startService } from './support/service.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-serve-'));

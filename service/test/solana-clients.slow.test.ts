@@ -32,7 +32,12 @@ import {
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token';
 import { beforeAll, expect, test } from 'vitest';
-import { associatedAccount, keyOf, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../src/chain/solana/addresses.ts';
+import {
+  associatedAccount,
+  keyOf,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+} from '../src/platform/chain/solana/addresses.ts';
 import { installPackages } from './support/packages.ts';
 import { MINT } from './support/solana-instructions.ts';
 import {

@@ -10,9 +10,13 @@ import {
   keyOf,
   receiptAddress,
   TOKEN_PROGRAM,
-} from '../src/chain/solana/addresses.ts';
-import { allocateWithSeed, initializeMultisig, transferLamports } from '../src/chain/solana/instructions.ts';
-import { MULTISIG_BYTES, readMultisig } from '../src/chain/solana/token-accounts.ts';
+} from '../src/platform/chain/solana/addresses.ts';
+import {
+  allocateWithSeed,
+  initializeMultisig,
+  transferLamports,
+} from '../src/platform/chain/solana/instructions.ts';
+import { MULTISIG_BYTES, readMultisig } from '../src/platform/chain/solana/token-accounts.ts';
 import { databaseUrlOf } from './support/database-url.ts';
 import { runCauseway } from './support/service.ts';
 import {

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { Registry } from 'prom-client';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openTraceExporter } from '../src/outbound/trace-exporter.ts';
-import { createTracer } from '../src/tracer.ts';
+import { createTracer } from '../src/kernel/tracer.ts';
+import { openTraceExporter } from '../src/platform/outbound/trace-exporter.ts';
 import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from './support/venue.ts';
 
 type OtlpSpan = {

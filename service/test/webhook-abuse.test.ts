@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { settleApplicant } from '../src/identity/reconcile.ts';
+import { settleApplicant } from '../src/domain/identity/reconcile.ts';
 import { startWorld, type World } from './support/providers.ts';
 
 let world: World;
@@ -148,7 +148,7 @@ describe('identity webhooks', () => {
     const identity = { ...world.ctx.identity, isSandbox: false };
     const production = { ...world.ctx, identity };
     const before = await snapshot();
-    const { receiveIdentityEvent } = await import('../src/identity/webhook.ts');
+    const { receiveIdentityEvent } = await import('../src/domain/identity/webhook.ts');
     const body = greenEvent();
     await receiveIdentityEvent(production, { 'x-payload-digest': digest(body) }, Buffer.from(body));
     expect(await snapshot()).toBe(before);

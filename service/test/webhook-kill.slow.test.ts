@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { appendEvents } from '../src/events/event.ts';
+import { appendEvents } from '../src/platform/events/event.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { bundleNode, killNode, type NodeProgram, startEventNode } from './support/forked-node.ts';
 import { partnerOf } from './support/tokens.ts';

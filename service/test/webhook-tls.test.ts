@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { appendEvents } from '../src/events/event.ts';
+import { appendEvents } from '../src/platform/events/event.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { AUTHORITY, LOCALHOST, OTHER_HOST } from './support/certificates.ts';
 import { bundleNode, killNode, type NodeProgram, startEventNode } from './support/forked-node.ts';

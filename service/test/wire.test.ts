@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FORMATS } from '../src/http/wire.ts';
+import { FORMATS } from '../src/kernel/wire.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { createThings, gate, insertThing, thingRoutes } from './support/things.ts';
 

@@ -2,15 +2,15 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildContext } from '@causeway/service/compose.ts';
-import { type Config, type LimitName, loadConfig } from '@causeway/service/config.ts';
-import { startEmbedded } from '@causeway/service/db/embedded.ts';
-import { migrate } from '@causeway/service/db/migrate.ts';
-import { openPool } from '@causeway/service/db/pool.ts';
-import { SCOPES } from '@causeway/service/http/access.ts';
-import { newId } from '@causeway/service/http/ids.ts';
-import { createLog } from '@causeway/service/log.ts';
-import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
-import { createPartner } from '@causeway/service/partners/partner.ts';
+import { issueUserTokens } from '@causeway/service/domain/oauth/issue.ts';
+import { createPartner } from '@causeway/service/domain/partners/partner.ts';
+import { SCOPES } from '@causeway/service/kernel/access.ts';
+import { type Config, type LimitName, loadConfig } from '@causeway/service/kernel/config/config.ts';
+import { newId } from '@causeway/service/kernel/ids.ts';
+import { createLog } from '@causeway/service/kernel/log.ts';
+import { startEmbedded } from '@causeway/service/platform/db/embedded.ts';
+import { migrate } from '@causeway/service/platform/db/migrate.ts';
+import { openPool } from '@causeway/service/platform/db/pool.ts';
 
 /**
  * Builds a service context with a database of its own, one partner and one of its users. SIGTERM stops the database and

@@ -1,5 +1,5 @@
-import { buildServer } from '@causeway/service/http/server.ts';
-import { oauthRoutes } from '@causeway/service/oauth/routes.ts';
+import { oauthRoutes } from '@causeway/service/domain/oauth/routes.ts';
+import { buildServer } from '@causeway/service/platform/http/server.ts';
 import { benchContext } from './context.ts';
 
 const { ctx, token, partner } = await benchContext();

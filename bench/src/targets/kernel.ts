@@ -1,11 +1,11 @@
-import { List } from '@causeway/service/http/paging.ts';
-import { partnerRoute } from '@causeway/service/http/route.ts';
-import { buildServer } from '@causeway/service/http/server.ts';
-import { Closed, Nullable, ObjectName, Timestamp } from '@causeway/service/http/wire.ts';
-import { applyOffers } from '@causeway/service/offers/apply.ts';
-import { parseOfferFile } from '@causeway/service/offers/file.ts';
-import { publishOffer } from '@causeway/service/offers/lifecycle.ts';
-import { offerRoutes } from '@causeway/service/offers/routes.ts';
+import { applyOffers } from '@causeway/service/domain/offer-files/apply.ts';
+import { parseOfferFile } from '@causeway/service/domain/offer-files/file.ts';
+import { publishOffer } from '@causeway/service/domain/offer-files/lifecycle.ts';
+import { offerRoutes } from '@causeway/service/domain/offers/routes.ts';
+import { List } from '@causeway/service/kernel/paging.ts';
+import { Closed, Nullable, ObjectName, Timestamp } from '@causeway/service/kernel/wire.ts';
+import { partnerRoute } from '@causeway/service/platform/http/route.ts';
+import { buildServer } from '@causeway/service/platform/http/server.ts';
 import Type from 'typebox';
 import { benchContext } from './context.ts';
 

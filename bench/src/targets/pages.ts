@@ -1,7 +1,7 @@
-import { eventRoutes } from '@causeway/service/events/routes.ts';
-import { readPage } from '@causeway/service/http/paging.ts';
-import { buildServer } from '@causeway/service/http/server.ts';
-import { participationRoutes } from '@causeway/service/participations/routes.ts';
+import { participationRoutes } from '@causeway/service/domain/participations/routes.ts';
+import { readPage } from '@causeway/service/kernel/paging.ts';
+import { eventRoutes } from '@causeway/service/platform/events/routes.ts';
+import { buildServer } from '@causeway/service/platform/http/server.ts';
 import { benchContext } from './context.ts';
 import { readInput } from './input.ts';
 

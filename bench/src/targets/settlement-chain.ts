@@ -1,7 +1,7 @@
 import { token } from '@causeway/contracts/abi/token.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
 import type { ChainDeployment } from '@causeway/sandbox/simulators/chains/deploy.ts';
-import { encodeCommit } from '@causeway/service/chain/evm/sale-fund.ts';
+import { encodeCommit } from '@causeway/service/platform/chain/evm/sale-fund.ts';
 import { createWalletClient, custom, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';

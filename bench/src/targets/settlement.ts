@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deriveSandboxKey } from '@causeway/service/operator/sandbox-keys.ts';
-import { startSettlement } from '@causeway/service/settlement/settlement.ts';
+import { startSettlement } from '@causeway/service/domain/settlement/settlement.ts';
+import { deriveSandboxKey } from '@causeway/service/kernel/config/sandbox-keys.ts';
 import { hexToBytes, toHex } from 'viem/utils';
 import { makeOffer } from '../../../service/test/support/offers.ts';
 import { saleOfferFile, UNIT } from '../../../service/test/support/sale.ts';

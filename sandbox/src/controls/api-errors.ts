@@ -1,4 +1,4 @@
-import { ApiError, ERRORS, type ErrorCode } from '@causeway/service/errors.ts';
+import { ApiError, ERRORS, type ErrorCode } from '@causeway/service/kernel/errors.ts';
 import { ControlError } from '../simulators/control.ts';
 
 /** Awaits a simulator call and rethrows its `ControlError` as an `ApiError` with the same code. */

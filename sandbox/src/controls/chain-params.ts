@@ -1,4 +1,4 @@
-import { ApiError } from '@causeway/service/errors.ts';
+import { ApiError } from '@causeway/service/kernel/errors.ts';
 import Type from 'typebox';
 import { EMBEDDED_CHAINS, type EmbeddedChainName } from '../simulators/chains/embedded.ts';
 import type { FaultMode } from '../simulators/fault.ts';

@@ -1,5 +1,5 @@
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, ObjectName } from '@causeway/service/http/wire.ts';
+import { Closed, ObjectName } from '@causeway/service/kernel/wire.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type from 'typebox';
 import { roles, testWallets } from '../seed/keys.ts';
 import type { Simulators } from '../simulators/start.ts';

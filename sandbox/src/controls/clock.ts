@@ -1,8 +1,8 @@
-import type { TestClock } from '@causeway/service/clock.ts';
-import type { Context } from '@causeway/service/context.ts';
-import { invalidField } from '@causeway/service/errors.ts';
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, ObjectName, Timestamp, toTimestamp } from '@causeway/service/http/wire.ts';
+import type { TestClock } from '@causeway/service/kernel/clock.ts';
+import { invalidField } from '@causeway/service/kernel/errors.ts';
+import { Closed, ObjectName, Timestamp, toTimestamp } from '@causeway/service/kernel/wire.ts';
+import type { Context } from '@causeway/service/platform/context/context.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type, { type Static } from 'typebox';
 import type { Simulators } from '../simulators/start.ts';
 import type { ControlGroup } from './control-group.ts';

@@ -1,6 +1,6 @@
-import type { Route } from '@causeway/service/http/route.ts';
-import type { Plugin } from '@causeway/service/http/server.ts';
-import type { SandboxLanding } from '@causeway/service/pages/landing-page.ts';
+import type { Route } from '@causeway/service/platform/http/route.ts';
+import type { Plugin } from '@causeway/service/platform/http/server.ts';
+import type { SandboxLanding } from '@causeway/service/platform/pages/landing-page.ts';
 import type { FaultTargets } from './faults.ts';
 
 /** The routes and other parts that one area (such as mail or the chains) adds to the sandbox. */

@@ -1,4 +1,4 @@
-import type { Context } from '@causeway/service/context.ts';
+import type { Context } from '@causeway/service/platform/context/context.ts';
 import { partnerCredentials } from '../seed/partners.ts';
 import type { Demo } from '../start-demo.ts';
 import type { ControlGroup } from './control-group.ts';

@@ -1,8 +1,8 @@
-import type { Context } from '@causeway/service/context.ts';
-import { DOCUMENT_TYPES } from '@causeway/service/documents/submission.ts';
-import { invalidField } from '@causeway/service/errors.ts';
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, Email, ObjectName } from '@causeway/service/http/wire.ts';
+import { DOCUMENT_TYPES } from '@causeway/service/domain/documents/submission.ts';
+import { invalidField } from '@causeway/service/kernel/errors.ts';
+import { Closed, Email, ObjectName } from '@causeway/service/kernel/wire.ts';
+import type { Context } from '@causeway/service/platform/context/context.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type from 'typebox';
 import { DOCUMENT_ACTIONS } from '../simulators/documents/controls.ts';
 import type { SimulatorControl, Simulators } from '../simulators/start.ts';

@@ -1,5 +1,5 @@
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, ObjectName, Uint256 } from '@causeway/service/http/wire.ts';
+import { Closed, ObjectName, Uint256 } from '@causeway/service/kernel/wire.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type from 'typebox';
 import { withApiErrors } from './api-errors.ts';
 import { type ChainControl, ChainParams, requireEmbeddedChain } from './chain-params.ts';

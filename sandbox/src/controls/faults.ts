@@ -1,6 +1,6 @@
-import { invalidField } from '@causeway/service/errors.ts';
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, ObjectName } from '@causeway/service/http/wire.ts';
+import { invalidField } from '@causeway/service/kernel/errors.ts';
+import { Closed, ObjectName } from '@causeway/service/kernel/wire.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type from 'typebox';
 import { FAULT_MODES, type FaultMode } from '../simulators/fault.ts';
 

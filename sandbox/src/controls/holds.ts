@@ -1,9 +1,9 @@
-import { holdUser } from '@causeway/service/accounts/hold.ts';
-import { releaseHold } from '@causeway/service/eligibility/account.ts';
-import { ApiError } from '@causeway/service/errors.ts';
-import { isId } from '@causeway/service/http/ids.ts';
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, ObjectName } from '@causeway/service/http/wire.ts';
+import { releaseHold } from '@causeway/service/domain/users/account.ts';
+import { holdUser } from '@causeway/service/domain/users/hold.ts';
+import { ApiError } from '@causeway/service/kernel/errors.ts';
+import { isId } from '@causeway/service/kernel/ids.ts';
+import { Closed, ObjectName } from '@causeway/service/kernel/wire.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type from 'typebox';
 import type { ControlGroup } from './control-group.ts';
 

@@ -1,7 +1,7 @@
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, Email, ObjectName } from '@causeway/service/http/wire.ts';
-import { LEVELS, REVIEW_STATUSES } from '@causeway/service/identity/provider.ts';
-import { settleApplicant } from '@causeway/service/identity/reconcile.ts';
+import { settleApplicant } from '@causeway/service/domain/identity/reconcile.ts';
+import { Closed, Email, ObjectName } from '@causeway/service/kernel/wire.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
+import { LEVELS, REVIEW_STATUSES } from '@causeway/service/platform/providers/identity.ts';
 import Type from 'typebox';
 import { Person } from '../simulators/identity/person.ts';
 import type { SimulatorControl, Simulators } from '../simulators/start.ts';

@@ -1,7 +1,7 @@
-import { ApiError } from '@causeway/service/errors.ts';
-import { newId } from '@causeway/service/http/ids.ts';
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, ObjectName, Timestamp } from '@causeway/service/http/wire.ts';
+import { ApiError } from '@causeway/service/kernel/errors.ts';
+import { newId } from '@causeway/service/kernel/ids.ts';
+import { Closed, ObjectName, Timestamp } from '@causeway/service/kernel/wire.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type from 'typebox';
 import { INBOX_MODES, type Inbox, type Inboxes } from '../simulators/inbox.ts';
 import type { ControlGroup } from './control-group.ts';

@@ -1,7 +1,7 @@
-import type { Context } from '@causeway/service/context.ts';
-import { ApiError } from '@causeway/service/errors.ts';
-import type { Route } from '@causeway/service/http/route.ts';
-import { isLoopback } from '@causeway/service/loopback.ts';
+import { ApiError } from '@causeway/service/kernel/errors.ts';
+import { isLoopback } from '@causeway/service/kernel/loopback.ts';
+import type { Context } from '@causeway/service/platform/context/context.ts';
+import type { Route } from '@causeway/service/platform/http/route.ts';
 
 type Headers = Record<string, string | string[] | undefined>;
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sendPage } from '@causeway/service/accounts/page-route.ts';
-import type { Context } from '@causeway/service/context.ts';
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, ObjectName, Timestamp } from '@causeway/service/http/wire.ts';
-import { html } from '@causeway/service/pages/html.ts';
-import type { Page } from '@causeway/service/pages/layout.ts';
+import { sendPage } from '@causeway/service/domain/accounts/page-route.ts';
+import { html } from '@causeway/service/kernel/html.ts';
+import { Closed, ObjectName, Timestamp } from '@causeway/service/kernel/wire.ts';
+import type { Context } from '@causeway/service/platform/context/context.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
+import type { Page } from '@causeway/service/platform/pages/layout.ts';
 import Type from 'typebox';
 import type { MailServer } from '../simulators/mail-server.ts';
 import type { Simulators } from '../simulators/start.ts';

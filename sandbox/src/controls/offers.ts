@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { Context } from '@causeway/service/context.ts';
-import type { Plugin } from '@causeway/service/http/server.ts';
+import type { Context } from '@causeway/service/platform/context/context.ts';
+import type { Plugin } from '@causeway/service/platform/http/server.ts';
 import { describeOffers, OFFER_FOLDER } from '../seed/offers.ts';
 import { partnerIds } from '../seed/partners.ts';
 import type { ControlGroup } from './control-group.ts';

@@ -1,4 +1,4 @@
-import { publicRoute } from '@causeway/service/http/route.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type from 'typebox';
 
 /** The route `GET /sandbox`. It returns everything that a script needs to use this sandbox. */

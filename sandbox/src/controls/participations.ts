@@ -1,6 +1,6 @@
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { requestRemit } from '@causeway/service/participations/remit.ts';
-import { Participation } from '@causeway/service/participations/schema.ts';
+import { Participation } from '@causeway/service/domain/holdings/participation.ts';
+import { requestRemit } from '@causeway/service/domain/participations/remit.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type from 'typebox';
 import type { ControlGroup } from './control-group.ts';
 

@@ -1,4 +1,4 @@
-import type { Db } from '@causeway/service/db/pool.ts';
+import type { Db } from '@causeway/service/platform/db/pool.ts';
 
 /**
  * Checks whether more mail may be sent soon. This is the case if a notice is not handled yet, or if the first attempt

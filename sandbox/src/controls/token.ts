@@ -1,9 +1,9 @@
-import { findUserByEmail } from '@causeway/service/accounts/user.ts';
-import type { Context } from '@causeway/service/context.ts';
-import { invalidField } from '@causeway/service/errors.ts';
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, Email } from '@causeway/service/http/wire.ts';
-import { issueUserTokens } from '@causeway/service/oauth/issue.ts';
+import { issueUserTokens } from '@causeway/service/domain/oauth/issue.ts';
+import { findUserByEmail } from '@causeway/service/domain/users/user.ts';
+import { invalidField } from '@causeway/service/kernel/errors.ts';
+import { Closed, Email } from '@causeway/service/kernel/wire.ts';
+import type { Context } from '@causeway/service/platform/context/context.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type, { type Static } from 'typebox';
 import { DEFAULT_CLIENT_ID, describePartners } from '../seed/partners.ts';
 import type { ControlGroup } from './control-group.ts';

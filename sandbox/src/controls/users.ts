@@ -1,9 +1,9 @@
-import { findUserByEmail, type User } from '@causeway/service/accounts/user.ts';
-import type { Context } from '@causeway/service/context.ts';
-import type { Db } from '@causeway/service/db/pool.ts';
-import { ApiError } from '@causeway/service/errors.ts';
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, Email, ObjectName } from '@causeway/service/http/wire.ts';
+import { findUserByEmail, type User } from '@causeway/service/domain/users/user.ts';
+import { ApiError } from '@causeway/service/kernel/errors.ts';
+import { Closed, Email, ObjectName } from '@causeway/service/kernel/wire.ts';
+import type { Context } from '@causeway/service/platform/context/context.ts';
+import type { Db } from '@causeway/service/platform/db/pool.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type from 'typebox';
 import { createUser, type SeededUser } from '../seed/users.ts';
 import type { Simulators } from '../simulators/start.ts';

@@ -1,6 +1,6 @@
-import type { Context } from '@causeway/service/context.ts';
-import { publicRoute } from '@causeway/service/http/route.ts';
-import { Closed, Decimal, Nullable, ObjectName } from '@causeway/service/http/wire.ts';
+import { Closed, Decimal, Nullable, ObjectName } from '@causeway/service/kernel/wire.ts';
+import type { Context } from '@causeway/service/platform/context/context.ts';
+import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type from 'typebox';
 import type { Simulators } from '../simulators/start.ts';
 import { MARKET_STATUSES, type VenueSetting } from '../simulators/venue/controls.ts';

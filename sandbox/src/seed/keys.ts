@@ -1,5 +1,5 @@
-import type { OperatorKey } from '@causeway/service/operator/key.ts';
-import { deriveSandboxKey, type SandboxKeyLabel } from '@causeway/service/operator/sandbox-keys.ts';
+import { deriveSandboxKey, type SandboxKeyLabel } from '@causeway/service/kernel/config/sandbox-keys.ts';
+import type { OperatorKey } from '@causeway/service/platform/operator/key.ts';
 import { privateKeyToAccount } from 'viem/accounts';
 import { solanaKey } from './solana-keys.ts';
 

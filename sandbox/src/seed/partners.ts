@@ -1,8 +1,8 @@
-import type { Context } from '@causeway/service/context.ts';
-import { SCOPES } from '@causeway/service/http/access.ts';
-import { findClient, LOCALHOST_PATTERN } from '@causeway/service/oauth/client.ts';
-import { upsertPartner } from '@causeway/service/partners/store.ts';
-import { hashSecret } from '@causeway/service/secret-hash.ts';
+import { findClient, LOCALHOST_PATTERN } from '@causeway/service/domain/oauth/client.ts';
+import { upsertPartner } from '@causeway/service/domain/partners/store.ts';
+import { SCOPES } from '@causeway/service/kernel/access.ts';
+import { hashSecret } from '@causeway/service/kernel/secret-hash.ts';
+import type { Context } from '@causeway/service/platform/context/context.ts';
 
 export type SandboxPartner = {
   client_id: string;

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
-import { deriveSandboxKey, type SandboxKeyLabel } from '@causeway/service/operator/sandbox-keys.ts';
+import { deriveSandboxKey, type SandboxKeyLabel } from '@causeway/service/kernel/config/sandbox-keys.ts';
 import { base58 } from '@scure/base';
 import { hexToBytes } from 'viem/utils';
 

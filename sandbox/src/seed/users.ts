@@ -1,9 +1,9 @@
-import { hashPassword } from '@causeway/service/accounts/password.ts';
-import { insertUser } from '@causeway/service/accounts/store.ts';
-import { findUserByEmail, type UserKind } from '@causeway/service/accounts/user.ts';
-import type { Context } from '@causeway/service/context.ts';
-import { invalidField } from '@causeway/service/errors.ts';
-import { newId } from '@causeway/service/http/ids.ts';
+import { hashPassword } from '@causeway/service/domain/accounts/password.ts';
+import { findUserByEmail, type UserKind } from '@causeway/service/domain/users/user.ts';
+import { insertUser } from '@causeway/service/domain/users/user-store.ts';
+import { invalidField } from '@causeway/service/kernel/errors.ts';
+import { newId } from '@causeway/service/kernel/ids.ts';
+import type { Context } from '@causeway/service/platform/context/context.ts';
 
 export type SandboxUser = { id: string; email: string; password: string; kind: UserKind };
 export type SeededUser = SandboxUser & { note: string };

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { realMicros } from '@causeway/service/clock.ts';
-import { toTimestamp } from '@causeway/service/http/wire.ts';
+import { realMicros } from '@causeway/service/kernel/clock.ts';
+import { toTimestamp } from '@causeway/service/kernel/wire.ts';
 import { readBody } from './http.ts';
 import { closeServer, createListen } from './ports.ts';
 

@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { dirname } from 'node:path';
-import { realMicros } from '@causeway/service/clock.ts';
-import { toTimestamp } from '@causeway/service/http/wire.ts';
+import { realMicros } from '@causeway/service/kernel/clock.ts';
+import { toTimestamp } from '@causeway/service/kernel/wire.ts';
 import { type ParsedMessage, parseMessage } from './mail-message.ts';
 
 export type ReceivedMail = ParsedMessage & { to: string; sent_at: string };

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type Html, html } from '@causeway/service/pages/html.ts';
+import { type Html, html } from '@causeway/service/kernel/html.ts';
 
 const STYLE = html`<style>
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }

@@ -4,7 +4,7 @@ import {
   openingSentence,
   plainMessage,
   signInMessage,
-} from '../../../service/src/wallets/message.ts';
+} from '../../../service/src/domain/proofs/message.ts';
 import type { Causeway } from '../client.ts';
 import { CausewayError } from '../error.ts';
 import type { Chain } from '../wire.ts';

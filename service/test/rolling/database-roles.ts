@@ -1,4 +1,4 @@
-import { openPool } from '../../src/db/pool.ts';
+import { openPool } from '../../src/platform/db/pool.ts';
 
 const ROLES = ['causeway_blue', 'causeway_green'] as const;
 

@@ -7,7 +7,7 @@ import { roles } from '@causeway/sandbox/seed/keys.ts';
 import { createWalletClient, custom, type Hex, type PrivateKeyAccount } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
-import { openPool } from '../../src/db/pool.ts';
+import { openPool } from '../../src/platform/db/pool.ts';
 import { startTestChain } from '../support/chain.ts';
 import { grantRoles } from '../support/fund-v2.ts';
 import type { Load, MoreLoad, Send } from './load.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { migrate } from '../../src/db/migrate.ts';
-import { openPool } from '../../src/db/pool.ts';
-import { SCOPES } from '../../src/http/access.ts';
-import { hashSecret } from '../../src/secret-hash.ts';
+import { SCOPES } from '../../src/kernel/access.ts';
+import { hashSecret } from '../../src/kernel/secret-hash.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
+import { openPool } from '../../src/platform/db/pool.ts';
 import type { Credentials } from './load.ts';
 
 const USERS = 2_000;

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startEmbedded } from '../../src/db/embedded.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { openPool } from '../../src/db/pool.ts';
-import { loadSigningKeys } from '../../src/oauth/keys.ts';
-import { createSealing } from '../../src/sealing.ts';
+import { loadSigningKeys } from '../../src/domain/oauth/keys.ts';
+import { createSealing } from '../../src/kernel/sealing.ts';
+import { startEmbedded } from '../../src/platform/db/embedded.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
+import { openPool } from '../../src/platform/db/pool.ts';
 import { claimServer } from './claim.ts';
 import { TEST_SECRET } from './secret.ts';
 

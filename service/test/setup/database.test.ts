@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { pendingMigrations } from '../../src/db/migrate.ts';
+import { pendingMigrations } from '../../src/platform/db/migrate.ts';
 import { claimServer } from './claim.ts';
 import { runStatements } from './cluster.ts';
 import { createEmptyDatabase, createTestDatabase } from './database.ts';

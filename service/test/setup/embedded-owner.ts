@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { startEmbedded } from '../../src/db/embedded.ts';
+import { startEmbedded } from '../../src/platform/db/embedded.ts';
 
 // A process that owns an embedded server, for tests that kill the process. It starts the server on the given folder,
 // then inserts numbers and prints each number after its commit.

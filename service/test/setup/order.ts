@@ -8,13 +8,13 @@ const SLOWEST = [
   'demo/test/journey.slow.test.ts',
   'service/test/guides.slow.test.ts',
   'service/test/docs-pages.slow.test.ts',
-  'service/src/db/embedded.slow.test.ts',
+  'service/src/platform/db/embedded.slow.test.ts',
   'service/test/pages.slow.test.ts',
   'sdk/test/react/checkouts.slow.test.ts',
   'demo/test/start.slow.test.ts',
   'service/test/serve.slow.test.ts',
   'sdk/test/react/components.slow.test.ts',
-  'service/src/tokenized/crash.slow.test.ts',
+  'service/src/domain/tokenized/crash.slow.test.ts',
 ];
 
 export class SlowestFirst extends BaseSequencer {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/platform/context/context.ts';
 
 /**
  * Expects the audit log to have an entry for each of these actions. `audit-kinds.test.ts` checks that every kind of

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/platform/context/context.ts';
 import { REDIRECT, USER } from './tokens.ts';
 
 /** Replaces the hosted pages: signs the user in, and gives or denies consent. */

@@ -1,11 +1,11 @@
-import { testClock } from '../../src/clock.ts';
 import { buildContext } from '../../src/compose.ts';
-import { loadConfig } from '../../src/config.ts';
-import { eventRoutes } from '../../src/events/routes.ts';
-import { startSequencer } from '../../src/events/sequencer.ts';
-import { buildServer } from '../../src/http/server.ts';
-import { createLog } from '../../src/log.ts';
-import { startWebhookWorker } from '../../src/webhooks/worker.ts';
+import { startWebhookWorker } from '../../src/domain/webhooks/worker.ts';
+import { testClock } from '../../src/kernel/clock.ts';
+import { loadConfig } from '../../src/kernel/config/config.ts';
+import { createLog } from '../../src/kernel/log.ts';
+import { eventRoutes } from '../../src/platform/events/routes.ts';
+import { startSequencer } from '../../src/platform/events/sequencer.ts';
+import { buildServer } from '../../src/platform/http/server.ts';
 
 /**
  * The first message to a node, which runs in its own process so that a test can kill it. The node sequences events,

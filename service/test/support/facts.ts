@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Context } from '../../src/context.ts';
-import { factsOf, NO_DATA } from '../../src/pii/personal-data.ts';
-import { sealPii } from '../../src/pii/sealed-data.ts';
+import { sealPii } from '../../src/domain/pii/sealed-data.ts';
+import { factsOf, NO_DATA } from '../../src/kernel/model/personal-data.ts';
+import type { Context } from '../../src/platform/context/context.ts';
 import { USER } from './tokens.ts';
 
 const LEVELS = ['Sorting_KYC_Level', 'BasicKYCLevel', 'AccreditationIndividual_FullVerification'] as const;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { EVM_CHAINS } from '../../src/http/wire.ts';
-import type { FileRequirement, OfferFile } from '../../src/offers/file-schema.ts';
+import type { FileRequirement, OfferFile } from '../../src/domain/offer-files/file-schema.ts';
+import { EVM_CHAINS } from '../../src/kernel/wire.ts';
 
 const hex = fc.stringMatching(/^0x[0-9a-fA-F]{40}$/);
 const slug = fc.stringMatching(/^[a-z0-9][a-z0-9-]{0,20}$/);

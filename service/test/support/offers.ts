@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Context } from '../../src/context.ts';
-import { applyOffers } from '../../src/offers/apply.ts';
-import { type Offer, toOffer } from '../../src/offers/catalogue.ts';
-import { parseOfferFile } from '../../src/offers/file.ts';
-import type { OfferFile } from '../../src/offers/file-schema.ts';
-import { publishOffer } from '../../src/offers/lifecycle.ts';
-import { readOfferBySlug } from '../../src/offers/store.ts';
+import { applyOffers } from '../../src/domain/offer-files/apply.ts';
+import { parseOfferFile } from '../../src/domain/offer-files/file.ts';
+import type { OfferFile } from '../../src/domain/offer-files/file-schema.ts';
+import { publishOffer } from '../../src/domain/offer-files/lifecycle.ts';
+import { type Offer, toOffer } from '../../src/domain/offers/catalogue.ts';
+import { readOfferBySlug } from '../../src/domain/offers/store.ts';
+import type { Context } from '../../src/platform/context/context.ts';
 import { makeClient, partnerOf } from './tokens.ts';
 
 export const ADDRESS = {

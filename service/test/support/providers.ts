@@ -7,8 +7,8 @@ import { startDocuments } from '@causeway/sandbox/simulators/documents/simulator
 import { startIdentity } from '@causeway/sandbox/simulators/identity/simulator.ts';
 import { closeServer, createListen } from '@causeway/sandbox/simulators/ports.ts';
 import type { SimulatorControls } from '@causeway/sandbox/simulators/start.ts';
-import type { Config } from '../../src/config.ts';
-import { settleApplicant } from '../../src/identity/reconcile.ts';
+import { settleApplicant } from '../../src/domain/identity/reconcile.ts';
+import type { Config } from '../../src/kernel/config/config.ts';
 import { START, type TestApp, testApp } from './app.ts';
 
 export type Call = <Name extends keyof SimulatorControls>(

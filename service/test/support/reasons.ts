@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import type { Context } from '../../src/context.ts';
+import type { Context } from '../../src/platform/context/context.ts';
 
 type Entry = { action: string; subject: { id: string }; detail_sha256: string | null };
 

@@ -5,8 +5,8 @@ import { createWalletClient, custom, type Hex } from 'viem';
 import { sepolia } from 'viem/chains';
 import { toHex } from 'viem/utils';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import type { NodeError } from '../../src/chain/rpc/failures.ts';
-import type { FollowTimings } from '../../src/operator/follow.ts';
+import type { NodeError } from '../../src/platform/chain/rpc/failures.ts';
+import type { FollowTimings } from '../../src/platform/operator/follow.ts';
 import { type Sale, type SaleOptions, saleWorker, startSale } from './sale.ts';
 
 /** Starts a sale before the tests of a file and closes the sale after them. */

@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
-import { keyOf, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../src/chain/solana/addresses.ts';
-import { readTokenAccount, type TokenAccount } from '../../src/chain/solana/token-accounts.ts';
+import { keyOf, SYSTEM_PROGRAM, TOKEN_PROGRAM } from '../../src/platform/chain/solana/addresses.ts';
+import { readTokenAccount, type TokenAccount } from '../../src/platform/chain/solana/token-accounts.ts';
 import type { TestSolana } from './solana-chain.ts';
 import { MINT } from './solana-instructions.ts';
 

@@ -6,7 +6,7 @@ import {
 } from '@causeway/contracts/encodings/solana-message.ts';
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
 import { solanaDeployment } from '@causeway/sandbox/simulators/solana/genesis.ts';
-import { keyOf, TOKEN_PROGRAM } from '../../src/chain/solana/addresses.ts';
+import { keyOf, TOKEN_PROGRAM } from '../../src/platform/chain/solana/addresses.ts';
 
 /** The test dollar. */
 export const MINT = solanaDeployment.tokens[0]?.address ?? '';

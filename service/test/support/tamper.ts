@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Db } from '../../src/db/pool.ts';
-import { rehearse } from '../../src/db/rehearse.ts';
-import type { ChainReport } from '../../src/settlement/reconcile-report.ts';
+import type { ChainReport } from '../../src/domain/settlement/reconcile-report.ts';
+import type { Db } from '../../src/platform/db/pool.ts';
+import { rehearse } from '../../src/platform/db/rehearse.ts';
 
 /** The differences and lost transactions in a report. Each entry lists the participations and transactions involved. */
 export type Named = { rows: string[]; transactions: string[] }[];

@@ -1,12 +1,8 @@
 import { sql } from 'kysely';
 import Type from 'typebox';
-import type { Context } from '../../src/context.ts';
-import { ApiError } from '../../src/errors.ts';
-import { readFilters } from '../../src/http/filters.ts';
-import { newId } from '../../src/http/ids.ts';
-import { List, PageQuery, readPage } from '../../src/http/paging.ts';
-import type { Query } from '../../src/http/query-string.ts';
-import { partnerRoute, publicRoute, userRoute } from '../../src/http/route.ts';
+import { ApiError } from '../../src/kernel/errors.ts';
+import { newId } from '../../src/kernel/ids.ts';
+import { List, PageQuery, readPage } from '../../src/kernel/paging.ts';
 import {
   Closed,
   EvmAddress,
@@ -16,7 +12,11 @@ import {
   Timestamp,
   toTimestamp,
   Uint256,
-} from '../../src/http/wire.ts';
+} from '../../src/kernel/wire.ts';
+import type { Context } from '../../src/platform/context/context.ts';
+import { readFilters } from '../../src/platform/http/filters.ts';
+import type { Query } from '../../src/platform/http/query-string.ts';
+import { partnerRoute, publicRoute, userRoute } from '../../src/platform/http/route.ts';
 
 /** The resource of a feature that exists only for tests. The feature uses every part of the kernel. */
 const Thing = Closed(

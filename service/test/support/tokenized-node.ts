@@ -1,9 +1,9 @@
-import { testClock } from '../../src/clock.ts';
 import { buildContext } from '../../src/compose.ts';
-import { loadConfig } from '../../src/config.ts';
-import { buildServer } from '../../src/http/server.ts';
-import { createLog } from '../../src/log.ts';
-import { apiRoutes } from '../../src/routes.ts';
+import { apiRoutes } from '../../src/edges/routes.ts';
+import { testClock } from '../../src/kernel/clock.ts';
+import { loadConfig } from '../../src/kernel/config/config.ts';
+import { createLog } from '../../src/kernel/log.ts';
+import { buildServer } from '../../src/platform/http/server.ts';
 
 /** The first message to a service node, which runs in its own process so that a test can kill it. */
 export type NodeSettings = {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Context } from '../../src/context.ts';
-import { type Caller, SCOPES } from '../../src/http/access.ts';
-import { issueUserTokens } from '../../src/oauth/issue.ts';
-import { hashSecret } from '../../src/secret-hash.ts';
+import { issueUserTokens } from '../../src/domain/oauth/issue.ts';
+import { type Caller, SCOPES } from '../../src/kernel/access.ts';
+import { hashSecret } from '../../src/kernel/secret-hash.ts';
+import type { Context } from '../../src/platform/context/context.ts';
 
 export const USER = '01890000-0000-7000-8000-0000000000aa';
 export const REDIRECT = 'https://app.partner.test/callback';

@@ -15,9 +15,9 @@ import { openVenueState, type VenueState } from '@causeway/sandbox/simulators/ve
 import { type Abi, type ContractFunctionArgs, type ContractFunctionName, type Hex, maxUint256 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex, decodeFunctionData, encodeFunctionData, hexToBytes } from 'viem/utils';
-import type { Offer } from '../../src/offers/catalogue.ts';
-import type { OfferFile } from '../../src/offers/file-schema.ts';
-import { deriveSandboxKey } from '../../src/operator/sandbox-keys.ts';
+import type { OfferFile } from '../../src/domain/offer-files/file-schema.ts';
+import type { Offer } from '../../src/domain/offers/catalogue.ts';
+import { deriveSandboxKey } from '../../src/kernel/config/sandbox-keys.ts';
 import { type TestApp, testApp, testConfig } from './app.ts';
 import { startTestChain, type TestChain, type TestNode } from './chain.ts';
 import { makeOffer, tokenizedFile } from './offers.ts';

@@ -2,8 +2,8 @@ import { createHash, createPrivateKey, sign } from 'node:crypto';
 import { base58 } from '@scure/base';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { hashText, signHash } from '../../src/chain/evm/secp256k1.ts';
-import type { Context } from '../../src/context.ts';
+import { hashText, signHash } from '../../src/platform/chain/evm/secp256k1.ts';
+import type { Context } from '../../src/platform/context/context.ts';
 import type { TestApp } from './app.ts';
 import { partnerOf, USER } from './tokens.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { startSequencer } from '../../src/events/sequencer.ts';
-import { startWebhookWorker } from '../../src/webhooks/worker.ts';
+import { startWebhookWorker } from '../../src/domain/webhooks/worker.ts';
+import { startSequencer } from '../../src/platform/events/sequencer.ts';
 import { type TestApp, testApp } from './app.ts';
 
 export type ReceivedWebhook = { path: string; headers: IncomingHttpHeaders; body: string };

@@ -1,9 +1,9 @@
 import type { Fault } from '@causeway/sandbox/simulators/fault.ts';
-import type { Context } from '../../src/context.ts';
-import type { Db } from '../../src/db/pool.ts';
-import type { Offer } from '../../src/offers/catalogue.ts';
-import type { OfferFile } from '../../src/offers/file-schema.ts';
-import type { ChainReport } from '../../src/settlement/reconcile-report.ts';
+import type { OfferFile } from '../../src/domain/offer-files/file-schema.ts';
+import type { Offer } from '../../src/domain/offers/catalogue.ts';
+import type { ChainReport } from '../../src/domain/settlement/reconcile-report.ts';
+import type { Context } from '../../src/platform/context/context.ts';
+import type { Db } from '../../src/platform/db/pool.ts';
 import type { RandomChoices } from './random-choices.ts';
 
 /** A funded wallet that can approve the sale's fund. */

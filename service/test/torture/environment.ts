@@ -6,12 +6,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleFile } from '../../bin/bundle.mjs';
 import { buildContext, type ComposedContext } from '../../src/compose.ts';
-import { loadConfig } from '../../src/config.ts';
-import { type Embedded, startEmbedded } from '../../src/db/embedded.ts';
-import { migrate } from '../../src/db/migrate.ts';
-import { openPool } from '../../src/db/pool.ts';
-import { createLog } from '../../src/log.ts';
-import type { Offer } from '../../src/offers/catalogue.ts';
+import type { Offer } from '../../src/domain/offers/catalogue.ts';
+import { loadConfig } from '../../src/kernel/config/config.ts';
+import { createLog } from '../../src/kernel/log.ts';
+import { type Embedded, startEmbedded } from '../../src/platform/db/embedded.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
+import { openPool } from '../../src/platform/db/pool.ts';
 import { makeOffer } from '../support/offers.ts';
 import type { TortureChain } from './chain.ts';
 

@@ -1,11 +1,11 @@
-import type { EvmChain } from '../../src/chain/evm/client.ts';
-import type { Chains } from '../../src/chain/open-chains.ts';
 import { buildContext } from '../../src/compose.ts';
-import { loadConfig } from '../../src/config.ts';
-import { buildServer } from '../../src/http/server.ts';
-import { createLog } from '../../src/log.ts';
-import { participationRoutes } from '../../src/participations/routes.ts';
-import { FOLLOW_TIMINGS, startSettlement } from '../../src/settlement/settlement.ts';
+import { participationRoutes } from '../../src/domain/participations/routes.ts';
+import { FOLLOW_TIMINGS, startSettlement } from '../../src/domain/settlement/settlement.ts';
+import { loadConfig } from '../../src/kernel/config/config.ts';
+import { createLog } from '../../src/kernel/log.ts';
+import type { EvmChain } from '../../src/platform/chain/evm/client.ts';
+import type { Chains } from '../../src/platform/chain/open-chains.ts';
+import { buildServer } from '../../src/platform/http/server.ts';
 import { MAX_REORGANISATION_DEPTH } from './random-choices.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { solanaRoles } from '@causeway/sandbox/seed/solana-keys.ts';
-import { associatedAccount, keyOf, receiptAddress } from '../../src/chain/solana/addresses.ts';
-import type { Context } from '../../src/context.ts';
-import { readReport } from '../../src/participations/report-store.ts';
+import { readReport } from '../../src/domain/participations/report-store.ts';
+import { associatedAccount, keyOf, receiptAddress } from '../../src/platform/chain/solana/addresses.ts';
+import type { Context } from '../../src/platform/context/context.ts';
 import { tokenAccountOf } from '../support/solana-accounts.ts';
 import type { TestSolana } from '../support/solana-chain.ts';
 import { MINT } from '../support/solana-instructions.ts';

@@ -10,10 +10,10 @@ import {
 } from '@causeway/sandbox/simulators/solana/wire-transaction.ts';
 import { base58 } from '@scure/base';
 import { sql } from 'kysely';
-import { associatedAccount } from '../../src/chain/solana/addresses.ts';
-import type { Context } from '../../src/context.ts';
-import { adoptForeignTransactions } from '../../src/operator/foreign-transactions.ts';
-import { buildSolanaReport } from '../../src/settlement/reconcile-solana.ts';
+import { buildSolanaReport } from '../../src/domain/settlement/reconcile-solana.ts';
+import { associatedAccount } from '../../src/platform/chain/solana/addresses.ts';
+import type { Context } from '../../src/platform/context/context.ts';
+import { adoptForeignTransactions } from '../../src/platform/operator/foreign-transactions.ts';
 import { setLamports, setTokenAccount } from '../support/solana-accounts.ts';
 import { startSolanaChain, type TestSolana } from '../support/solana-chain.ts';
 import { approveChecked, MINT } from '../support/solana-instructions.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { html } from '@causeway/service/pages/html.ts';
+import { html } from '@causeway/service/kernel/html.ts';
 import { readBody } from '../http.ts';
 import { sendPage } from '../page.ts';
 import { FIELDS, type Submission, submissionStatus, TEMPLATES } from './submission.ts';

@@ -1,4 +1,4 @@
-import { toAlpha3 } from '@causeway/service/pii/countries.ts';
+import { toAlpha3 } from '@causeway/service/kernel/places/countries.ts';
 import { type Static, Type } from 'typebox';
 import type { Applicant, Info } from './applicant.ts';
 

@@ -1,0 +1,101 @@
+import { ApiError } from '../../kernel/errors.ts';
+import { newSecret } from '../../kernel/secret-hash.ts';
+import type { Context } from '../../platform/context/context.ts';
+import { logoutPage, signedOutPage } from '../../platform/pages/logout-page.ts';
+import { isPostLogoutRedirect, type RegisteredClient } from '../oauth/client.ts';
+import type { Browser } from './browser.ts';
+import type { PageRequest, PageResponse } from './page-route.ts';
+import { endSession } from './sessions.ts';
+
+/** An app's validated request to sign the user out. */
+type Logout = {
+  client: RegisteredClient | null;
+  /** A redirect URI that is registered for the client. */
+  redirectUri: string | null;
+  state: string | null;
+  /** The user whom the app signed in, according to the ID token that the app sent. */
+  userId: string | null;
+};
+
+/**
+ * Signs the user out at the request of an app (OpenID Connect RP-Initiated Logout 1.0). Asks the user first, because
+ * any site can link here. Does not ask if the app sends an ID token for the user who is signed in.
+ */
+export async function showLogout(
+  ctx: Context,
+  browser: Browser,
+  { query }: PageRequest,
+): Promise<PageResponse> {
+  const logout = await readLogout(ctx, query);
+  const { session, csrf } = browser;
+  if (session === null) return leave(logout);
+  if (logout.userId === session.user.id) return signOut(ctx, browser, logout);
+  const { client, redirectUri, state } = logout;
+  const page = logoutPage({
+    csrf,
+    app: client?.name ?? null,
+    email: session.user.email,
+    clientId: client?.client_id ?? null,
+    redirectUri,
+    state,
+  });
+  return { page, formTargets: redirectUri === null ? [] : [redirectUri] };
+}
+
+/** Signs the user out after they have confirmed on our page. */
+export async function confirmLogout(
+  ctx: Context,
+  browser: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
+  return signOut(ctx, browser, await readLogout(ctx, form));
+}
+
+async function signOut(ctx: Context, { cookie }: Browser, logout: Logout): Promise<PageResponse> {
+  await endSession(ctx.db, cookie);
+  return { cookie: newSecret(ctx.random), ...leave(logout) };
+}
+
+function leave({ redirectUri, state }: Logout): PageResponse {
+  if (redirectUri === null) return { page: signedOutPage() };
+  if (state === null) return { redirect: redirectUri };
+  const separator = redirectUri.includes('?') ? '&' : '?';
+  return { redirect: `${redirectUri}${separator}${new URLSearchParams({ state })}` };
+}
+
+/**
+ * Validates the parameters. Throws `malformed_request` if one of them is invalid, because an invalid request must
+ * neither sign the user out nor redirect the browser.
+ */
+async function readLogout(ctx: Context, input: Record<string, unknown>): Promise<Logout> {
+  const idToken = readParameter(input, 'id_token_hint');
+  const clientId = readParameter(input, 'client_id');
+  const redirectUri = readParameter(input, 'post_logout_redirect_uri');
+  const hint = idToken === null ? null : await ctx.oauth.verifyIdTokenHint(idToken);
+  if (idToken !== null && hint === null)
+    throw refuse('The id_token_hint is not an ID token from this service.');
+  if (hint !== null && clientId !== null && hint.clientId !== clientId)
+    throw refuse('The id_token_hint was issued to a different client_id.');
+  const requested = hint?.clientId ?? clientId;
+  const client = requested === null ? null : ((await ctx.oauth.findClient(requested)) ?? null);
+  if (requested !== null && client === null) throw refuse('The client_id is not registered.');
+  if (redirectUri !== null && (client === null || !isPostLogoutRedirect(client, redirectUri)))
+    throw refuse(
+      client === null
+        ? 'A post_logout_redirect_uri requires an id_token_hint or a client_id.'
+        : 'The post_logout_redirect_uri is not registered for this client.',
+    );
+  return { client, redirectUri, state: readParameter(input, 'state'), userId: hint?.userId ?? null };
+}
+
+/** An empty parameter counts as absent (RFC 6749 §3.1). Throws if a parameter occurs more than once. */
+function readParameter(input: Record<string, unknown>, name: string): string | null {
+  const value = input[name];
+  if (value === undefined || value === '') return null;
+  if (typeof value !== 'string') throw refuse(`${name} was sent more than once. Send it only once.`);
+  return value;
+}
+
+function refuse(message: string): ApiError {
+  return new ApiError('malformed_request', {}, { message });
+}

@@ -1,0 +1,131 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError } from '../../kernel/errors.ts';
+import type { Context } from '../../platform/context/context.ts';
+import { toApiError } from '../../platform/http/failure.ts';
+import { forNetwork, forRequest } from '../../platform/http/for-request.ts';
+import { clientNetwork } from '../../platform/http/network.ts';
+import { pluginHooks } from '../../platform/http/request-log.ts';
+import { visitedUrl } from '../../platform/http/visited-url.ts';
+import { type PageSources, pageHeaders } from '../../platform/pages/headers.ts';
+import { type Page, renderPage } from '../../platform/pages/layout.ts';
+import { errorPage } from '../../platform/pages/message-page.ts';
+import { type Browser, identifyBrowser } from './browser.ts';
+import { setCookie } from './cookie.ts';
+import { checkCsrf } from './csrf.ts';
+import { throttleNetwork } from './throttle.ts';
+
+export type PageRequest = {
+  query: Record<string, unknown>;
+  form: Record<string, string>;
+  request: FastifyRequest;
+};
+
+/** A page, a redirect or a file; `cookie` replaces the browser's cookie. */
+export type PageResponse = { cookie?: string } & (
+  | { redirect: string }
+  | { download: { name: string; json: object } }
+  | ({ page: Page; status?: number } & PageSources)
+);
+
+export type PageHandler = (
+  ctx: Context,
+  browser: Browser,
+  request: PageRequest,
+) => Promise<PageResponse> | PageResponse;
+
+type PageRoute = {
+  method: 'GET' | 'POST';
+  path: string;
+  /** The allowed form fields, besides the CSRF token. */
+  fields?: readonly string[];
+  handle: PageHandler;
+};
+
+/** Registers a page or a form. Forms are rate limited and checked for CSRF. */
+export function addPageRoute(
+  app: FastifyInstance,
+  ctx: Context,
+  { method, path, fields = [], handle }: PageRoute,
+): void {
+  app.route({
+    method,
+    url: path,
+    config: { access: { who: 'public' }, ...(method === 'POST' && { forms: true as const }) },
+    ...pluginHooks(ctx, method, path),
+    handler: async (request, reply) => {
+      const own = { ...forNetwork(ctx, request), baseUrl: visitedUrl(ctx, request) };
+      if (method === 'POST') await throttleNetwork(own, request);
+      const browser = await identifyBrowser(own, request, reply);
+      const query = request.query as Record<string, unknown>;
+      const form = method === 'POST' ? readForm(request.body, fields) : {};
+      if (method === 'POST') checkCsrf(own, request, browser, form.csrf);
+      const response = await ctx.oauth.within({ id: request.id, lane: clientNetwork(request) }, () =>
+        handle(forVisitor(own, request, browser), browser, { query, form, request }),
+      );
+      return sendResponse(ctx, reply, response);
+    },
+  });
+}
+
+/**
+ * Returns the context for a page. If a user is signed in, the audit log attributes this context's transactions to that
+ * user.
+ */
+function forVisitor(ctx: Context, { id }: FastifyRequest, { session }: Browser): Context {
+  const own = forRequest(ctx, { id });
+  if (session === null) return own;
+  return { ...own, db: ctx.taggedDb({ requestId: id, actor: { object: 'user', id: session.user.id } }) };
+}
+
+function readForm(body: unknown, fields: readonly string[]): Record<string, string> {
+  const entries = Object.entries((body ?? {}) as Record<string, unknown>);
+  const unknown = entries.filter(
+    ([name, value]) => (name !== 'csrf' && !fields.includes(name)) || typeof value !== 'string',
+  );
+  if (unknown.length === 0) return Object.fromEntries(entries) as Record<string, string>;
+  const problems = Object.fromEntries(unknown.map(([name]) => [name, ['is not a known field']]));
+  throw new ApiError('validation_failed', problems);
+}
+
+function sendResponse(ctx: Context, reply: FastifyReply, response: PageResponse): FastifyReply {
+  if (response.cookie !== undefined) setCookie(ctx, reply, response.cookie);
+  if ('redirect' in response)
+    return reply.headers(pageHeaders()).code(303).header('location', response.redirect).send();
+  if ('download' in response) {
+    const { name, json } = response.download;
+    return reply
+      .headers(pageHeaders())
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .type('application/json; charset=utf-8')
+      .send(`${JSON.stringify(json, null, 2)}\n`);
+  }
+  return sendPage(reply, response.page, response.status ?? 200, response);
+}
+
+/** Sets up a Fastify scope for pages. In this scope, errors are shown as pages too. */
+export function preparePages(app: FastifyInstance, ctx: Context): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = toApiError(thrown);
+    if (error.status >= 500)
+      ctx.log.error({ err: error.cause ?? error, request_id: request.id, code: error.code }, 'page failed');
+    reply.headers(error.headers);
+    return sendPage(reply, errorPage(error, request.id), error.status);
+  });
+}
+
+export function sendPage(
+  reply: FastifyReply,
+  page: Page,
+  status: number,
+  { formTargets = [], images = [] }: PageSources = {},
+): FastifyReply {
+  return reply
+    .headers(pageHeaders({ formTargets, images, scripts: page.passkeys === true || page.submits === true }))
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .send(renderPage(page));
+}

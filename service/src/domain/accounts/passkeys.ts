@@ -1,0 +1,192 @@
+import { isIP } from 'node:net';
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { newId } from '../../kernel/ids.ts';
+import { recordFailedSignIn } from '../../platform/audit/entry.ts';
+import type { Context } from '../../platform/context/context.ts';
+import { localhostUrl } from '../../platform/http/visited-url.ts';
+import { composeMail } from '../../platform/mail/message.ts';
+import { sendMail } from '../../platform/mail/outbox.ts';
+import { localeOf } from '../users/user.ts';
+import { lockAccount, type User } from '../users/user-store.ts';
+import type { Browser } from './browser.ts';
+import {
+  consumeChallenge,
+  findPasskey,
+  insertChallenge,
+  insertPasskey,
+  listCredentialIds,
+  touchPasskey,
+} from './passkey-store.ts';
+import { lockSession, type Session, startSession } from './sessions.ts';
+import { noteSignIn } from './sign-in-notice.ts';
+
+/** WebAuthn requires a domain name: browsers reject passkeys on a bare IP address. */
+export function supportsPasskeys({ baseUrl }: Pick<Context, 'baseUrl'>): boolean {
+  return isIP(rpIdOf(baseUrl).replace(/^\[|\]$/g, '')) === 0;
+}
+
+/**
+ * Returns the URL of `path` on localhost if passkeys work on localhost but not on this host. Otherwise returns null.
+ */
+export function passkeyUrl(ctx: Pick<Context, 'config' | 'baseUrl'>, path: string): string | null {
+  const localhost = supportsPasskeys(ctx) ? null : localhostUrl(ctx);
+  return localhost === null ? null : localhost + path;
+}
+
+/** Returns the WebAuthn options for adding a passkey to the user's account. */
+export async function addPasskeyOptions(ctx: Context, cookie: string, user: User) {
+  const credentialIds = await listCredentialIds(ctx.db, user.id);
+  const options = await generateRegistrationOptions({
+    rpName: 'Causeway',
+    rpID: rpIdOf(ctx.baseUrl),
+    userName: user.email,
+    userDisplayName: user.email,
+    userID: new Uint8Array(Buffer.from(user.id)),
+    challenge: new Uint8Array(ctx.random(32)),
+    excludeCredentials: credentialIds.map((id) => ({ id: id.toString('base64url') })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  });
+  await insertChallenge(ctx.db, options.challenge, 'add', cookie);
+  return options;
+}
+
+/**
+ * Adds a passkey. Returns false if the response is invalid or does not answer a pending challenge, or if the passkey is
+ * already registered.
+ */
+export async function addPasskey(
+  ctx: Context,
+  cookie: string,
+  session: Pick<Session, 'id' | 'user'>,
+  response: unknown,
+): Promise<boolean> {
+  const { user } = session;
+  if (!isCredential(response)) return false;
+  const challenge = readChallenge(response);
+  if (!(await consumeChallenge(ctx.db, challenge, 'add', cookie))) return false;
+  const verified = await orNull(() =>
+    verifyRegistrationResponse({
+      response: response as RegistrationResponseJSON,
+      expectedChallenge: challenge,
+      expectedOrigin: originOf(ctx.baseUrl),
+      expectedRPID: rpIdOf(ctx.baseUrl),
+      requireUserVerification: true,
+    }),
+  );
+  if (!verified?.verified) return false;
+  const { credential } = verified.registrationInfo;
+  const passkey = {
+    id: newId(ctx.clock, ctx.random),
+    user_id: user.id,
+    credential_id: Buffer.from(credential.id, 'base64url'),
+    public_key: Buffer.from(credential.publicKey),
+    sign_count: credential.counter,
+    transports: credential.transports ?? [],
+    name: verified.registrationInfo.credentialBackedUp ? 'Synced passkey' : 'Single-device passkey',
+  };
+  return ctx.db.transaction().execute(async (tx) => {
+    await lockSession(tx, session);
+    const added = await insertPasskey(tx, passkey);
+    const url = `${ctx.baseUrl}/account`;
+    if (added) await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'passkey_added', { url }));
+    return added;
+  });
+}
+
+/** Returns the WebAuthn options for signing in with any passkey. */
+export async function signInOptions(ctx: Context, cookie: string) {
+  const options = await generateAuthenticationOptions({
+    rpID: rpIdOf(ctx.baseUrl),
+    challenge: new Uint8Array(ctx.random(32)),
+    userVerification: 'required',
+  });
+  await insertChallenge(ctx.db, options.challenge, 'sign_in', cookie);
+  return options;
+}
+
+/** Returns the new cookie if a registered passkey signed a fresh challenge, otherwise null. */
+export async function signInWithPasskey(
+  ctx: Context,
+  { cookie, source }: Pick<Browser, 'cookie' | 'source'>,
+  response: unknown,
+): Promise<string | null> {
+  if (!isCredential(response)) return null;
+  const credential = response as AuthenticationResponseJSON;
+  const passkey = await findPasskey(ctx.db, Buffer.from(credential.id, 'base64url'));
+  const challenge = readChallenge(credential);
+  if (!(await consumeChallenge(ctx.db, challenge, 'sign_in', cookie)) || passkey === undefined) return null;
+  const verified = await orNull(() =>
+    verifyAuthenticationResponse({
+      response: credential,
+      expectedChallenge: challenge,
+      expectedOrigin: originOf(ctx.baseUrl),
+      expectedRPID: rpIdOf(ctx.baseUrl),
+      requireUserVerification: true,
+      credential: {
+        id: credential.id,
+        publicKey: new Uint8Array(passkey.public_key),
+        counter: Number(passkey.sign_count),
+        transports: passkey.transports,
+      },
+    }),
+  );
+  if (!verified?.verified) {
+    await recordFailedSignIn(ctx.db, passkey.user_id);
+    return null;
+  }
+  return ctx.db.transaction().execute(async (tx) => {
+    const user = await lockAccount(tx, passkey.user_id);
+    const isKnown = await touchPasskey(tx, passkey.id, verified.authenticationInfo.newCounter);
+    if (user === undefined || !isKnown) return null;
+    await noteSignIn(ctx, tx, user, source);
+    const authentication = { method: 'passkey', secondFactor: null } as const;
+    return startSession(ctx, tx, { cookie, source }, user.id, authentication);
+  });
+}
+
+/** Returns null if `verify` throws. SimpleWebAuthn throws for most invalid responses. */
+async function orNull<T>(verify: () => Promise<T>): Promise<T | null> {
+  try {
+    return await verify();
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Reads the challenge that the response claims to answer. Callers consume the challenge before they verify the
+ * response, so a challenge works only once.
+ */
+function readChallenge({ response }: { response: object }): string {
+  try {
+    const { clientDataJSON } = response as { clientDataJSON?: unknown };
+    return String(JSON.parse(Buffer.from(String(clientDataJSON), 'base64url').toString()).challenge);
+  } catch {
+    return '';
+  }
+}
+
+function isCredential(response: unknown): response is { id: string; response: object } {
+  const { id, response: inner } = (response ?? {}) as { id?: unknown; response?: unknown };
+  return (
+    typeof id === 'string' &&
+    /^[A-Za-z0-9_-]{1,1400}$/.test(id) &&
+    typeof inner === 'object' &&
+    inner !== null
+  );
+}
+
+function rpIdOf(baseUrl: string): string {
+  return new URL(baseUrl).hostname;
+}
+
+function originOf(baseUrl: string): string {
+  return new URL(baseUrl).origin;
+}

@@ -1,0 +1,124 @@
+import { sql } from 'kysely';
+import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import type { User } from '../users/user-store.ts';
+
+export type SignInMethod = 'password' | 'passkey';
+export type SecondFactor = 'totp' | 'recovery_code';
+
+/** How the user signed in. */
+export type Authentication = { method: SignInMethod; secondFactor: SecondFactor | null };
+
+/** A signed-in browser. */
+export type Session = Authentication & {
+  id: string;
+  user: User;
+  signed_in_at: string;
+  isRecent: boolean;
+  /** Whether the recorded last use is old enough to be updated. */
+  isUseStale: boolean;
+};
+
+/** A session in the list that its user sees. */
+export type ListedSession = {
+  id: string;
+  browser: string | null;
+  network: string;
+  method: SignInMethod;
+  signed_in_at: string;
+  used_at: string;
+};
+
+const SESSION_TTL = '12 hours';
+/** How long a sign-in counts as recent. Sensitive actions, such as changing the password, require a recent sign-in. */
+const RECENT = '5 minutes';
+/** The recorded last use is updated at most this often, to save writes. */
+const USE_PRECISION = '1 minute';
+
+export async function insertSession(
+  db: Db,
+  hash: Buffer,
+  session: Authentication & { userId: string; browser: string | null; network: string },
+): Promise<void> {
+  const { userId, method, secondFactor, browser, network } = session;
+  await sql`
+    insert into browser_sessions (hash, user_id, method, second_factor, browser, network, signed_in_at, expires_at)
+    values (${hash}, ${userId}, ${method}, ${secondFactor}, ${browser}, ${network}, clock_timestamp(),
+      clock_timestamp() + ${SESSION_TTL}::interval)`.execute(db);
+}
+
+export async function findSession(db: Db, hash: Buffer): Promise<Session | null> {
+  const row = await db
+    .selectFrom('browser_sessions as s')
+    .innerJoin('users as u', 'u.id', 's.user_id')
+    .select(['u.id as userId', 'u.email', 'u.kind', 'u.locale'])
+    .select(['s.id', 's.method', 's.second_factor as secondFactor', 's.signed_in_at'])
+    .select(sql<boolean>`s.signed_in_at > now() - ${RECENT}::interval`.as('isRecent'))
+    .select(sql<boolean>`s.used_at < now() - ${USE_PRECISION}::interval`.as('isUseStale'))
+    .where('s.hash', '=', hash)
+    .where('s.expires_at', '>', sql<string>`now()`)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { userId, email, kind, locale, ...session } = row;
+  return { ...session, user: { id: userId, email, kind, locale } };
+}
+
+/** Records a use of the session. Only one of several concurrent calls writes. */
+export async function touchSession(db: Db, id: string): Promise<void> {
+  await sql`update browser_sessions set used_at = now()
+    where id = ${id} and used_at < now() - ${USE_PRECISION}::interval`.execute(db);
+}
+
+export async function listSessions(db: Db, userId: string): Promise<ListedSession[]> {
+  return db
+    .selectFrom('browser_sessions')
+    .select(['id', 'browser', 'network', 'method', 'signed_in_at', 'used_at'])
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', sql<string>`now()`)
+    .orderBy('used_at', 'desc')
+    .execute();
+}
+
+export async function hasSession(db: Db, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('browser_sessions')
+    .select('id')
+    .where('id', '=', id)
+    .where('expires_at', '>', sql<string>`now()`)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Gives the session a new cookie. The time and method of the sign-in stay the same. */
+export async function setSessionHash(db: Db, id: string, hash: Buffer): Promise<void> {
+  await db.updateTable('browser_sessions').set({ hash }).where('id', '=', id).execute();
+}
+
+export async function deleteSession(db: Db, hash: Buffer): Promise<void> {
+  await db.deleteFrom('browser_sessions').where('hash', '=', hash).execute();
+}
+
+/** Deletes one of the user's sessions. Returns false if the user has no such session. */
+export async function deleteSessionOf(db: Db, userId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('browser_sessions')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  return numDeletedRows === 1n;
+}
+
+/**
+ * Deletes all of the user's sessions except `keptId`. Also deletes the user's pending sign-ins, which still need a
+ * code.
+ */
+export async function deleteSessionsOf(db: Db, userId: string, keptId?: string): Promise<void> {
+  const sessions = db.deleteFrom('browser_sessions').where('user_id', '=', userId);
+  await (keptId === undefined ? sessions : sessions.where('id', '<>', keptId)).execute();
+  await db.deleteFrom('pending_sign_ins').where('user_id', '=', userId).execute();
+}
+
+export async function deleteExpiredSessions({ db }: { db: Db }): Promise<void> {
+  await deleteInBatches(db, 'browser_sessions', sql`expires_at < now()`);
+  await deleteInBatches(db, 'pending_sign_ins', sql`expires_at < now()`);
+}

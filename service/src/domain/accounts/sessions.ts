@@ -1,0 +1,123 @@
+import { ApiError } from '../../kernel/errors.ts';
+import { hashSecret, newSecret } from '../../kernel/secret-hash.ts';
+import { recordDecision } from '../../platform/audit/entry.ts';
+import type { Context } from '../../platform/context/context.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import { lockAccount } from '../users/user-store.ts';
+import { describeNetwork } from './device.ts';
+import { deleteLinksOf } from './mail-link-store.ts';
+import {
+  type Authentication,
+  deleteSession,
+  deleteSessionOf,
+  deleteSessionsOf,
+  findSession,
+  hasSession,
+  insertSession,
+  type ListedSession,
+  listSessions,
+  type Session,
+  setSessionHash,
+} from './session-store.ts';
+import type { Source } from './throttle.ts';
+
+export type { Authentication, ListedSession, Session };
+
+/**
+ * Locks the session's account. Call this before you change the account for the session's user. Throws `unauthorized` if
+ * the session has ended since the request began. This way, a password reset or "Sign out everywhere" stops every change
+ * that has not been committed yet.
+ */
+export async function lockSession(tx: Db, { id, user }: Pick<Session, 'id' | 'user'>): Promise<void> {
+  await lockAccount(tx, user.id);
+  if (!(await hasSession(tx, id))) throw new ApiError('unauthorized');
+}
+
+/**
+ * Signs a browser in and returns its new cookie. The caller must have locked the account. The previous cookie
+ * becomes invalid, so a cookie planted by an attacker never turns into a session (session fixation).
+ */
+export async function startSession(
+  { random }: Pick<Context, 'random'>,
+  db: Db,
+  { cookie, source }: { cookie: string; source: Source },
+  userId: string,
+  authentication: Authentication,
+): Promise<string> {
+  const newCookie = newSecret(random);
+  await endSession(db, cookie);
+  const network = describeNetwork(source.network);
+  await insertSession(db, hashSecret(newCookie), {
+    ...authentication,
+    ...{ userId, browser: source.browser, network },
+  });
+  return newCookie;
+}
+
+export function readSession({ db }: Pick<Context, 'db'>, cookie: string): Promise<Session | null> {
+  return findSession(db, hashSecret(cookie));
+}
+
+/** Lists the browsers in which the user is signed in, most recently used first. */
+export function listSessionsOf({ db }: Pick<Context, 'db'>, userId: string): Promise<ListedSession[]> {
+  return listSessions(db, userId);
+}
+
+export async function endSession(db: Db, cookie: string): Promise<void> {
+  await deleteSession(db, hashSecret(cookie));
+}
+
+/**
+ * Ends all of the user's other sessions, and every sign-in that still needs a code. Returns a new cookie for this
+ * session. The session keeps its sign-in time.
+ */
+export async function keepOnlySession(
+  { random }: Pick<Context, 'random'>,
+  tx: Db,
+  { id, user }: Pick<Session, 'id' | 'user'>,
+): Promise<string> {
+  const newCookie = newSecret(random);
+  await setSessionHash(tx, id, hashSecret(newCookie));
+  await deleteSessionsOf(tx, user.id, id);
+  return newCookie;
+}
+
+/** Signs the user out of one browser, not necessarily this one. Does nothing if the session has ended. */
+export async function revokeSession(
+  { db, requestId }: Pick<Context, 'db' | 'requestId'>,
+  userId: string,
+  sessionId: string,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    if (!(await deleteSessionOf(tx, userId, sessionId))) return;
+    await recordDecision(tx, {
+      ...{ actor: { object: 'user', id: userId }, requestId },
+      ...{ action: 'user.session_ended', reason: 'user_request' },
+      subject: { object: 'session', id: sessionId },
+    });
+  });
+}
+
+/** Signs the user out of every browser, this one included. Connected apps keep their access. */
+export async function signOutEverywhere(
+  { db, requestId }: Pick<Context, 'db' | 'requestId'>,
+  userId: string,
+): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await lockAccount(tx, userId);
+    await endSessionsOf(tx, userId);
+    // Cancels a pending change of the email address, because an intruder in one of these sessions may have requested
+    // it.
+    await deleteLinksOf(tx, userId, 'change_email');
+    await recordDecision(tx, {
+      ...{ actor: { object: 'user', id: userId }, requestId },
+      ...{ action: 'user.signed_out_everywhere', reason: 'user_request' },
+      subject: { object: 'user', id: userId },
+    });
+  });
+}
+
+/** Ends every session of the user and every sign-in that still needs a code. */
+export async function endSessionsOf(db: Db, userId: string): Promise<void> {
+  await deleteSessionsOf(db, userId);
+}

@@ -1,0 +1,40 @@
+import type { Context } from '../../platform/context/context.ts';
+import type { Interaction } from '../oauth/server.ts';
+import { interactionUid } from './return-path.ts';
+
+/** What the pages need to know about an app's pending sign-in request. */
+export type SignInRequest = {
+  app: string;
+  logoUrl: string | null;
+  /**
+   * The app's redirect URIs and origins. The page's CSP must allow them in `form-action`, because submitting a form on
+   * the page may redirect the browser to the app.
+   */
+  formTargets: string[];
+};
+
+/**
+ * Finds the sign-in request by its return path. Anyone who knows the path learns which app made the request, but
+ * nothing about the user.
+ */
+export async function findSignInRequest(
+  ctx: Context,
+  returnPath: string | null,
+): Promise<SignInRequest | null> {
+  const uid = interactionUid(returnPath);
+  const interaction = uid === null ? undefined : await ctx.oauth.provider().Interaction.find(uid);
+  return interaction === undefined ? null : describeSignInRequest(ctx, interaction);
+}
+
+export async function describeSignInRequest(
+  { oauth }: Context,
+  { params }: Pick<Interaction, 'params'>,
+): Promise<SignInRequest> {
+  const clientId = String(params.client_id);
+  const client = await oauth.findClient(clientId);
+  return {
+    app: client?.name ?? clientId,
+    logoUrl: client?.logo_url ?? null,
+    formTargets: [String(params.redirect_uri), ...(client?.redirect_uris ?? []), ...(client?.origins ?? [])],
+  };
+}

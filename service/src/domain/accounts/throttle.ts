@@ -1,0 +1,130 @@
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../../kernel/errors.ts';
+import type { Context } from '../../platform/context/context.ts';
+import { enforceLimit } from '../../platform/http/enforce-limit.ts';
+import { clientNetwork } from '../../platform/http/network.ts';
+import { normalizeEmail } from '../users/email.ts';
+import { countInWindow, deleteCounts, findKnownSource, rememberSources } from './throttle-store.ts';
+
+/**
+ * The maximum number of failed password attempts per hour. The rate limit `sign_in`, which is per minute, would by
+ * itself let an attacker keep guessing all day.
+ */
+const MAX_FAILURES_PER_HOUR = 50;
+const MAX_MAILS_PER_DAY = 10;
+/**
+ * The maximum number of second-factor attempts per hour. A code has 6 digits, and three codes are valid at a time. At
+ * 10 guesses per hour, it takes about 4 years on average to guess a valid code.
+ */
+const MAX_CODES_PER_HOUR = 10;
+
+/**
+ * Where a request comes from. `device` is the browser's long-lived cookie. `browser` is the browser's name, or null if
+ * unknown.
+ */
+export type Source = { device: string; network: string; browser: string | null };
+
+/** Limits how often a network may submit forms and make passkey calls. */
+export async function throttleNetwork(ctx: Context, request: FastifyRequest): Promise<void> {
+  await enforceLimit(ctx, 'account_forms', clientNetwork(request));
+}
+
+/**
+ * Counts a password attempt, whether or not the account exists. Throws `rate_limited` after too many attempts. Each
+ * browser or network that is known from an earlier sign-in to the account has its own count, so that strangers cannot
+ * lock it out. Call `succeed` after the password is verified, and `rememberSource` after the user is signed in.
+ */
+export async function throttleAttempt(
+  ctx: Context,
+  email: string,
+  source: Source,
+): Promise<{ succeed(): Promise<void> }> {
+  const keys = await countingKeys(ctx, 'account', email, source);
+  await enforceLimit(ctx, 'sign_in', nameOf(keys));
+  const { count, remainingSeconds } = await countInWindow(ctx.db, keys, '1 hour');
+  if (count > MAX_FAILURES_PER_HOUR) throw rateLimited(remainingSeconds);
+  return {
+    succeed: () => deleteCounts(ctx.db, keys),
+  };
+}
+
+/**
+ * Counts a second-factor attempt. Throws `rate_limited` after too many attempts. Call `succeed` if the code is correct.
+ * A correct password does not reset this count. Otherwise, an attacker who knows the password could guess codes
+ * forever.
+ */
+export async function throttleCode(
+  ctx: Context,
+  email: string,
+  source: Source,
+): Promise<{ succeed(): Promise<void> }> {
+  const keys = await countingKeys(ctx, 'second factor', email, source);
+  const { count, remainingSeconds } = await countInWindow(ctx.db, keys, '1 hour');
+  if (count > MAX_CODES_PER_HOUR) throw rateLimited(remainingSeconds);
+  return {
+    succeed: () => deleteCounts(ctx.db, keys),
+  };
+}
+
+/**
+ * Marks the browser and the network as known, so that their later attempts have their own counts. Returns whether the
+ * browser is new to the account, and the browser's hash.
+ */
+export async function rememberSource(
+  ctx: Context,
+  email: string,
+  source: Source,
+): Promise<{ isNew: boolean; device: string }> {
+  const accounts = accountKeys(ctx, 'account', email);
+  const sources = sourceHashes(ctx, source);
+  const [device = []] = sources;
+  const isNew = !(await findKnownSource(ctx.db, accounts, device));
+  const newest = ([first = Buffer.alloc(0)]: readonly Buffer[]) => first;
+  await rememberSources(ctx.db, newest(accounts), sources.map(newest));
+  return { isNew, device: newest(device).toString('hex') };
+}
+
+export async function clearFailures(ctx: Context, email: string): Promise<void> {
+  await deleteCounts(ctx.db, accountKeys(ctx, 'account', email));
+}
+
+/** Limits how many emails an address receives per minute and per day, so that nobody can flood a mailbox through us. */
+export async function throttleMail(ctx: Context, email: string, source: Source): Promise<void> {
+  const keys = await countingKeys(ctx, 'mail', email, source);
+  await enforceLimit(ctx, 'account_mail', nameOf(keys));
+  const { count, remainingSeconds } = await countInWindow(ctx.db, keys, '1 day');
+  if (count > MAX_MAILS_PER_DAY) throw rateLimited(remainingSeconds);
+}
+
+function rateLimited(retryAfterSeconds: number): ApiError {
+  return new ApiError('rate_limited', {}, { headers: { 'retry-after': String(retryAfterSeconds) } });
+}
+
+function nameOf([newest]: readonly Buffer[]): string {
+  return String(newest?.toString('hex'));
+}
+
+/**
+ * Returns the keys under which the database stores an account's counts and known sources: one hash per configured
+ * secret, newest secret first. Nodes that do not have the newest secret yet still use the older keys.
+ */
+function accountKeys({ sealing }: Context, purpose: string, email: string, source = ''): Buffer[] {
+  return sealing.tags(purpose, source === '' ? normalizeEmail(email) : `${normalizeEmail(email)} ${source}`);
+}
+
+/**
+ * Returns the keys under which attempts from this source on this account are counted. Each known browser or network has
+ * its own count. All unknown browsers and networks share one count.
+ */
+async function countingKeys(ctx: Context, purpose: string, email: string, source: Source): Promise<Buffer[]> {
+  const accounts = accountKeys(ctx, 'account', email);
+  for (const hashes of sourceHashes(ctx, source)) {
+    if (await findKnownSource(ctx.db, accounts, hashes))
+      return accountKeys(ctx, purpose, email, String(hashes[0]?.toString('hex')));
+  }
+  return accountKeys(ctx, purpose, email);
+}
+
+function sourceHashes({ sealing }: Context, { device, network }: Source): Buffer[][] {
+  return [`device ${device}`, `network ${network}`].map((text) => sealing.tags('sign-in source', text));
+}

@@ -1,0 +1,35 @@
+import { ApiError } from '../../kernel/errors.ts';
+import { namesUnitedStates } from '../../kernel/places/united-states.ts';
+import type { FormValues } from '../../platform/providers/documents.ts';
+
+const COUNTRY_FIELDS = new Set(['country', 'country of citizenship']);
+
+/**
+ * Matches values that are URLs. The provider would fetch the URL and show the file, so a URL could make the provider
+ * read from internal addresses.
+ */
+const URL_VALUE = /^[\s\p{C}]*(?:[a-z][a-z0-9+.-]*:\/\/|\/\/|(?:data|blob|javascript|file|mailto):|www\.)/iu;
+
+/** Throws `validation_failed` for values that are URLs. */
+export function assertNoUrls(values: FormValues): void {
+  const fields = Object.keys(values).filter((name) => URL_VALUE.test(values[name] ?? ''));
+  if (fields.length > 0)
+    throw new ApiError(
+      'validation_failed',
+      Object.fromEntries(fields.map((field) => [field, ['must not be a URL']])),
+    );
+}
+
+/**
+ * Returns whether a country field contains the United States. Matches field names as the provider does: ignores case,
+ * and treats underscores as spaces.
+ */
+export function hasUnitedStatesCountry(values: FormValues): boolean {
+  return Object.entries(values).some(([name, value]) => {
+    const field = name
+      .trim()
+      .toLowerCase()
+      .replace(/[\s_]+/g, ' ');
+    return COUNTRY_FIELDS.has(field) && namesUnitedStates(value);
+  });
+}

@@ -1,0 +1,65 @@
+import type { Context } from '../../platform/context/context.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import { endParticipations } from './end.ts';
+import {
+  type FrozenParticipation,
+  type FrozenRow,
+  freezeByWallet,
+  listHeld,
+  listSanctioned,
+  setHeld,
+  unfreezeRow,
+} from './participation-store.ts';
+import { lockRemainingSupply } from './supply.ts';
+import { wakeAllSettlement } from './wake.ts';
+
+type Parts = Pick<Context, 'clock' | 'random'>;
+
+/**
+ * Freezes these wallets' participations, except failed and refunded ones, because of sanctions. A frozen
+ * participation keeps its status, but no commit or refund is sent for it until an operator decides. Returns the rows
+ * that were not frozen before.
+ */
+export function freezeParticipations(tx: Db, wallets: readonly string[]): Promise<FrozenRow[]> {
+  return freezeByWallet(tx, wallets, 'sanctions');
+}
+
+/**
+ * Freezes these participations because their users are on hold. A participation that is frozen because of sanctions
+ * stays so, because the end of the hold must not resume it.
+ */
+export function freezeHeld(db: Db, ids: readonly string[]): Promise<void> {
+  return setHeld(db, ids);
+}
+
+/** Resumes the wallet's participations that were frozen because of sanctions. */
+export async function resumeSanctioned(ctx: Parts, tx: Db, wallet: string): Promise<void> {
+  await resume(ctx, tx, await listSanctioned(tx, wallet));
+}
+
+/** Resumes the participations that were frozen because their user was on hold. */
+export async function resumeHeld(ctx: Parts, tx: Db, userId: string): Promise<void> {
+  await resume(ctx, tx, await listHeld(tx, userId));
+}
+
+/**
+ * Unfreezes participations. A frozen `pending` row has lost its reserved supply. If enough supply is left, the row
+ * reserves its amount again. Otherwise the row fails as sold out.
+ */
+async function resume(ctx: Parts, tx: Db, rows: readonly FrozenParticipation[]): Promise<void> {
+  for (const row of rows) {
+    if (row.status === 'pending' && !(await isSupplied(tx, row)))
+      await endParticipations(ctx, tx, [row.id], 'sold_out');
+    await unfreezeRow(tx, row.id, ctx.clock);
+  }
+  await wakeAllSettlement(tx);
+}
+
+/** Returns whether enough supply is left for the row. Locks the supply until the transaction ends. */
+async function isSupplied(
+  tx: Db,
+  { offer_option_id, amount, asset_digits }: FrozenParticipation,
+): Promise<boolean> {
+  const remaining = await lockRemainingSupply(tx, offer_option_id, asset_digits);
+  return remaining === null || BigInt(amount) <= remaining;
+}

@@ -1,0 +1,266 @@
+import { sql } from 'kysely';
+import type { Hex } from 'viem';
+import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
+import { fixedSql, queryRows, sqlText } from '../../platform/db/fixed-sql.ts';
+import type { Db, Queryable } from '../../platform/db/pool.ts';
+import { newStep, type Step } from '../../platform/db/together.ts';
+import type { TokenizedOrderState } from '../../platform/db/tokenized-tables.ts';
+import type { Attestation } from '../../platform/providers/venue.ts';
+import { erasedAddressOf } from '../users/email.ts';
+
+export type StoredOrder = {
+  id: string;
+  partner_id: string;
+  user_id: string;
+  offer_id: string;
+  symbol: string;
+  chain: string;
+  wallet: Hex;
+  swap: Hex;
+  asset: Hex;
+  token: Hex;
+  amount: bigint;
+  state: TokenizedOrderState;
+  expires_at: string;
+  attestation: Attestation | null;
+  from_block: bigint | null;
+};
+
+export type NewOrder = Omit<StoredOrder, 'state' | 'attestation'> & { claim: Buffer | null };
+
+type Row = Omit<StoredOrder, 'amount' | 'attestation' | 'from_block'> & {
+  amount: string;
+  attestation: Record<keyof Attestation, string> | null;
+  from_block: string | bigint | null;
+};
+
+const COLUMNS_TEXT =
+  sqlText(`id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount::text, state,
+  expires_at, attestation, from_block`);
+const COLUMNS = sql.raw(COLUMNS_TEXT.text);
+
+/**
+ * Inserts a new order, before its attestation is requested. Inserts nothing and returns undefined if the user is on
+ * hold, has been erased or has not proven the wallet, or if the wallet already has an open order for the asset. A wallet
+ * can have several proofs, one per chain.
+ */
+export function orderInsertion(order: NewOrder, now: string): Step<string | undefined> {
+  const { chain, wallet, asset } = order;
+  const query = fixedSql<{ id: string }>`
+    insert into tokenized_orders (id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount,
+      claim, state, holding, expires_at, from_block, inserted_at, updated_at)
+    select ${order.id}, proof.partner_id, proof.user_id, ${order.offer_id}, ${order.symbol}, ${chain},
+      proof.address, ${order.swap}, ${asset}, ${order.token}, ${order.amount.toString()}, ${order.claim}, 'asking', true,
+      ${order.expires_at}, ${order.from_block}, ${now}, ${now}
+    from wallet_proofs proof join users on users.id = proof.user_id
+    where proof.partner_id = ${order.partner_id} and proof.user_id = ${order.user_id} and proof.address = ${wallet}
+      and users.held_at is null and users.email <> ${erasedAddressOf(order.user_id)}
+    limit 1
+    on conflict (chain, wallet, asset) where holding do nothing returning id`;
+  return newStep(query, ([inserted]) => inserted?.id);
+}
+
+/** Releases an expired order, so that the wallet can order the asset again. */
+export async function releaseExpired(
+  db: Db,
+  { chain, wallet, asset }: Pick<StoredOrder, 'chain' | 'wallet' | 'asset'>,
+  now: string,
+): Promise<void> {
+  await sql`update tokenized_orders set holding = false, updated_at = ${now}
+    where chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding and expires_at < ${now}`.execute(
+    db,
+  );
+}
+
+export async function findHolding(
+  db: Db,
+  { chain, wallet, asset }: Pick<StoredOrder, 'chain' | 'wallet' | 'asset'>,
+): Promise<StoredOrder | undefined> {
+  const { rows } = await sql<Row>`select ${COLUMNS} from tokenized_orders
+    where chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding`.execute(db);
+  return rows[0] && toOrder(rows[0]);
+}
+
+export type Earlier = {
+  /**
+   * The order placed by an earlier request with the same idempotency key. Undefined if there is no such order, or if
+   * the venue refused it: a refused order has used up no attestation, so the new request may place another order.
+   */
+  claimed: StoredOrder | undefined;
+  /** The wallet's open order for the asset. */
+  holding: StoredOrder | undefined;
+};
+
+/** Finds earlier orders that affect a new one. Ignores idempotency keys that were used before `since`. */
+export function earlierOrders(
+  { chain, wallet, asset }: Pick<StoredOrder, 'chain' | 'wallet' | 'asset'>,
+  claim: Buffer | null,
+  since: string,
+): Step<Earlier> {
+  const query = fixedSql<Row & { holding: boolean; claimed: boolean | null }>`
+    select ${COLUMNS_TEXT}, holding, claim = ${claim}::bytea and state <> 'refused' and inserted_at > ${since} as claimed
+    from tokenized_orders
+    where claim = ${claim}::bytea or (chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding)`;
+  return newStep(query, (rows) => {
+    const claimed = rows.find((row) => row.claimed);
+    const holding = rows.find(
+      (row) => row.holding && row.chain === chain && row.wallet === wallet && row.asset === asset,
+    );
+    return { claimed: claimed && toOrder(claimed), holding: holding && toOrder(holding) };
+  });
+}
+
+/**
+ * Leases up to `limit` orders that have no outcome yet, least recently checked first. The lease lasts `seconds`.
+ * Concurrent calls get different orders.
+ */
+export async function takeOpen(db: Db, limit: number, seconds: number): Promise<StoredOrder[]> {
+  const { rows } = await sql<Row>`
+    update tokenized_orders set check_at = now() + make_interval(secs => ${seconds})
+    where id in (
+      select id from tokenized_orders where state in ('asking', 'unknown', 'attested', 'live') and check_at <= now()
+      order by check_at limit ${limit} for update skip locked)
+    returning ${COLUMNS}`.execute(db);
+  return rows.map(toOrder);
+}
+
+/** Ends the lease of these orders and moves them to the end of the queue. */
+export async function releaseTaken(db: Db, ids: readonly string[]): Promise<void> {
+  await sql`update tokenized_orders set check_at = now() where id = any(${ids}::uuid[])`.execute(db);
+}
+
+/** Records that these orders were not executed before `block`. The next search for them starts at `block`. */
+export async function advanceSearch(db: Db, ids: readonly string[], block: bigint): Promise<void> {
+  await sql`
+    update tokenized_orders set from_block = greatest(from_block, ${block}) where id = any(${ids}::uuid[])`.execute(
+    db,
+  );
+}
+
+/** Counts these users' orders that may still be executed. Only orders from this wallet and with this partner count. */
+export async function countLiveOrders(
+  db: Db,
+  {
+    partnerId,
+    wallet,
+    userIds,
+    now,
+  }: { partnerId: string; wallet: string; userIds: readonly string[]; now: string },
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from tokenized_orders
+    where partner_id = ${partnerId} and wallet = ${wallet} and user_id = any(${userIds}::uuid[])
+      and state in ('asking', 'unknown', 'attested', 'live') and expires_at > ${now}`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Counts a user's orders that may still be executed. */
+export async function countLiveOrdersOf(db: Db, userId: string, now: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from tokenized_orders
+    where user_id = ${userId} and state in ('asking', 'unknown', 'attested', 'live') and expires_at > ${now}`.execute(
+    db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Moves an order to another state. Returns false if it was no longer in state `from`. */
+export async function moveOrder(
+  db: Db,
+  id: string,
+  from: TokenizedOrderState,
+  to: { state: TokenizedOrderState; holding: boolean },
+  now: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update tokenized_orders set state = ${to.state}, holding = ${to.holding} and holding, updated_at = ${now}
+    where id = ${id} and state = ${from}`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+export async function saveAttestation(
+  statements: Queryable,
+  id: string,
+  attestation: Attestation,
+  expiresAt: string,
+  now: string,
+): Promise<void> {
+  const json = JSON.stringify(attestation, (_key, value) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
+  const query = fixedSql`update tokenized_orders set state = 'attested', attestation = ${json}::jsonb,
+      attestation_id = ${attestation.attestationId.toString()}, expires_at = ${expiresAt}, updated_at = ${now}
+    where id = ${id} and state = 'asking'`;
+  await queryRows(statements, query);
+}
+
+/** Moves an attested order to `live` and stores its fee. Returns false if the order is no longer attested. */
+export function orderIssuance(id: string, fee: bigint, now: string): Step<boolean> {
+  const query = fixedSql`
+    update tokenized_orders set state = 'live', fee = ${fee.toString()}, updated_at = ${now}
+    where id = ${id} and state = 'attested' returning id`;
+  return newStep(query, (rows) => rows.length === 1);
+}
+
+export async function saveTransactionHash(db: Db, id: string, hash: Hex): Promise<void> {
+  await sql`update tokenized_orders set transaction_hash = ${Buffer.from(hash.slice(2), 'hex')} where id = ${id}`.execute(
+    db,
+  );
+}
+
+/** Releases an executed order, so that the wallet can order the asset again. */
+export async function releaseOrder(db: Db, id: string, now: string): Promise<void> {
+  await sql`update tokenized_orders set holding = false, updated_at = ${now} where id = ${id} and holding`.execute(
+    db,
+  );
+}
+
+/** Deletes orders that ended before `before` without a trade. */
+export async function deleteUntraded(db: Db, before: string): Promise<void> {
+  const ended = sql`state in ('refused', 'failed', 'abandoned', 'expired') and not holding and updated_at < ${before}`;
+  await deleteInBatches(db, 'tokenized_orders', ended);
+}
+
+/** Clears the idempotency keys of trades older than `before`. */
+export async function clearClaims(db: Db, before: string): Promise<void> {
+  await sql`update tokenized_orders set claim = null
+    where claim is not null and state = 'executed' and inserted_at < ${before}`.execute(db);
+}
+
+function toOrder(row: Row): StoredOrder {
+  const { amount, attestation, from_block } = row;
+  return {
+    ...row,
+    amount: BigInt(amount),
+    attestation: attestation && toAttestation(attestation),
+    from_block: from_block === null ? null : BigInt(from_block),
+  };
+}
+
+function toAttestation(stored: Record<keyof Attestation, string | number>): Attestation {
+  const hex = (name: 'userId' | 'asset' | 'additionalData' | 'signature') => String(stored[name]) as Hex;
+  return {
+    chainId: BigInt(stored.chainId),
+    attestationId: BigInt(stored.attestationId),
+    userId: hex('userId'),
+    asset: hex('asset'),
+    price: BigInt(stored.price),
+    quantity: BigInt(stored.quantity),
+    expiration: BigInt(stored.expiration),
+    side: Number(stored.side) === 0 ? 0 : 1,
+    additionalData: hex('additionalData'),
+    signature: hex('signature'),
+  };
+}
+
+type OpenOrder = { subject_id: string; address: string; user_id: string; partner_id: string };
+
+/** Returns these wallets' open orders. The calldata of an open order is live or may still be issued. */
+export async function listOpenByWallets(db: Db, wallets: readonly string[]): Promise<OpenOrder[]> {
+  const { rows } = await sql<OpenOrder>`
+    select id as subject_id, wallet as address, user_id, partner_id from tokenized_orders
+    where wallet = any(${wallets}::text[]) and state in ('asking', 'unknown', 'attested', 'live')`.execute(
+    db,
+  );
+  return rows;
+}

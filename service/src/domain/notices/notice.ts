@@ -1,0 +1,46 @@
+import type { Db } from '../../platform/db/pool.ts';
+import type { MessageName } from '../../platform/mail/catalogue.ts';
+import { deleteNoticesOf, insertNotice } from './store.ts';
+
+/**
+ * The topics of mails that a user can turn off. Mails about security and about money that has moved have no topic,
+ * because they are always sent.
+ */
+export const TOPICS = ['verification', 'acceptance', 'forms', 'reminders'] as const;
+export type Topic = (typeof TOPICS)[number];
+
+/** The kinds of notices that become mails, with their topics. Triggers write most notices (migration `0013_notices`). */
+export const NOTICE_TOPICS = {
+  signed_in: null,
+  participation_completed: null,
+  participation_failed: null,
+  participation_remitted: null,
+  participation_pending: 'acceptance',
+  review_approved: 'verification',
+  review_action_needed: 'verification',
+  review_rejected: 'verification',
+  form_to_sign: 'forms',
+  form_link_expiring: 'reminders',
+  form_expiring: 'reminders',
+  accreditation_expiring: 'reminders',
+} as const satisfies Partial<Record<MessageName, Topic | null>>;
+export type NoticeKind = keyof typeof NOTICE_TOPICS;
+
+/**
+ * Writes a notice in the same transaction as the change that it reports. Writes at most one notice per user, kind and
+ * `occurrence`.
+ */
+export async function writeNotice(
+  tx: Db,
+  userId: string,
+  kind: NoticeKind,
+  occurrence: string,
+  data: Record<string, unknown>,
+): Promise<void> {
+  await insertNotice(tx, { user_id: userId, kind, occurrence, data: JSON.stringify(data) });
+}
+
+/** Deletes the user's notices and the list of topics that the user has turned off. */
+export async function eraseNotices(tx: Db, userId: string): Promise<void> {
+  await deleteNoticesOf(tx, userId);
+}

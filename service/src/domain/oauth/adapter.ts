@@ -1,0 +1,158 @@
+import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { hashSecret } from '../../kernel/secret-hash.ts';
+import * as artifacts from './artifact-store.ts';
+import { findClientMetadata } from './client.ts';
+import { findGrant, upsertGrant } from './grant-store.ts';
+import { consumeRefreshToken, REFRESH_LEEWAY_SECONDS } from './refresh-rotation.ts';
+import type { RequestDatabase } from './request-database.ts';
+import { consumeCode, type Revoker, revokeGrant, revokeToken } from './revocation.ts';
+import { readPayload } from './stored-payload.ts';
+import { findTokenPayload, insertToken } from './token-store.ts';
+
+/**
+ * A session that is found by its uid gets a placeholder id with this prefix, because the real id is a secret and is not
+ * stored. With the placeholder, the session can be ended but not used.
+ */
+const UID_PREFIX = 'uid ';
+
+export type Storage = Revoker & Pick<RequestDatabase, 'noteClientRead' | 'clientReadAt'> & { issuer: string };
+
+/**
+ * Maps oidc-provider's models to tables: one each for clients, grants and access tokens, and one for everything else.
+ */
+export function createAdapter(storage: Storage): (kind: string) => Adapter {
+  return (kind) => {
+    const unused = {
+      findByUserCode: async () => undefined,
+      findByUid: async () => undefined,
+      consume: async () => undefined,
+      // Nothing to do: revoking a grant ends all of its tokens (see `revokeGrant`).
+      revokeByGrantId: async () => undefined,
+    };
+    switch (kind) {
+      case 'Client':
+        return {
+          ...unused,
+          find: (id) => findClientMetadata(storage.laneDb(), id, storage.noteClientRead),
+          upsert: rejectClientWrite,
+          destroy: rejectClientWrite,
+        };
+      case 'Grant':
+        return { ...unused, ...grantAdapter(storage) };
+      case 'AccessToken':
+      case 'ClientCredentials':
+        return { ...unused, ...tokenAdapter(storage, kind) };
+      default:
+        return { ...unused, ...artifactAdapter(storage, kind) };
+    }
+  };
+}
+
+async function rejectClientWrite(): Promise<never> {
+  throw new Error('clients can only be registered with the partner command');
+}
+
+function grantAdapter(storage: Storage): Pick<Adapter, 'upsert' | 'find' | 'destroy'> {
+  const { laneDb } = storage;
+  return {
+    upsert: (id, payload, lifetimeSeconds) => {
+      const { clientId, accountId: userId } = payload;
+      const grant = { id, clientId, userId, payload: serialize(payload), lifetimeSeconds };
+      return storage
+        .requestDb()
+        .transaction()
+        .execute((tx) => upsertGrant(tx, grant));
+    },
+    find: async (id) => {
+      const stored = await findGrant(laneDb(), id);
+      return stored && { ...readPayload(stored), jti: id };
+    },
+    destroy: (id) => revokeGrant(storage, id),
+  };
+}
+
+function tokenAdapter(storage: Storage, kind: string): Pick<Adapter, 'upsert' | 'find' | 'destroy'> {
+  const { laneDb } = storage;
+  return {
+    upsert: (id, payload, lifetimeSeconds) => {
+      const { clientId, grantId = null, accountId: userId = null, scope = '' } = payload;
+      const hash = hashSecret(id);
+      return insertToken(laneDb(), {
+        hash,
+        clientId,
+        grantId,
+        userId,
+        scope,
+        payload: serialize(payload),
+        lifetimeSeconds,
+        checkedAt: storage.clientReadAt(),
+      });
+    },
+    find: async (id) => {
+      const stored = await findTokenPayload(laneDb(), kind, hashSecret(id));
+      return stored && { ...readPayload(stored), jti: id };
+    },
+    destroy: (id) => revokeToken(storage, id),
+  };
+}
+
+function artifactAdapter(
+  storage: Storage,
+  kind: string,
+): Omit<Adapter, 'findByUserCode' | 'revokeByGrantId'> {
+  const { laneDb, clientReadAt, issuer } = storage;
+  const isRefreshToken = kind === 'RefreshToken';
+  const restore = (artifact: artifacts.StoredArtifact | undefined, id: string) =>
+    artifact && restoreSecrets(artifact, kind, id, issuer);
+  return {
+    upsert: (id, payload, lifetimeSeconds) => {
+      const { grantId = null, uid = null } = payload;
+      const hash = hashSecret(id);
+      return artifacts.upsertArtifact(laneDb(), {
+        kind,
+        hash,
+        grantId,
+        uid,
+        payload: serialize(payload),
+        lifetimeSeconds,
+        checkedAt: clientReadAt(),
+      });
+    },
+    find: async (id) => {
+      const leeway = isRefreshToken ? REFRESH_LEEWAY_SECONDS : 0;
+      return restore(await artifacts.findArtifact(laneDb(), kind, hashSecret(id), leeway), id);
+    },
+    findByUid: async (uid) =>
+      restore(await artifacts.findArtifactByUid(laneDb(), kind, uid), UID_PREFIX + uid),
+    consume: (id) => (isRefreshToken ? consumeRefreshToken(laneDb(), id) : consumeCode(storage, kind, id)),
+    destroy: (id) =>
+      id.startsWith(UID_PREFIX)
+        ? artifacts.deleteArtifactByUid(laneDb(), kind, id.slice(UID_PREFIX.length))
+        : artifacts.deleteArtifact(laneDb(), kind, hashSecret(id)),
+  };
+}
+
+/** Serializes a payload without its secrets, so that nobody who reads the database can act as a user or a client. */
+function serialize({ jti: _jti, returnTo: _returnTo, session, ...rest }: AdapterPayload): string {
+  if (session === undefined) return JSON.stringify(rest);
+  const { cookie: _cookie, ...safe } = session;
+  return JSON.stringify({ ...rest, session: safe });
+}
+
+/**
+ * Restores two values that `serialize` removed: `jti`, which is `id`, and the `returnTo` of an interaction, which
+ * contains `id`.
+ */
+function restoreSecrets(
+  { consumed, ...stored }: artifacts.StoredArtifact,
+  kind: string,
+  id: string,
+  issuer: string,
+): AdapterPayload {
+  return {
+    ...readPayload(stored),
+    jti: id,
+    ...(consumed !== null && { consumed }),
+    ...(kind === 'Interaction' && { returnTo: `${issuer}/oauth/authorize/${id}` }),
+  };
+}

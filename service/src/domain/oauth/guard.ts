@@ -1,0 +1,112 @@
+import type { Guard } from '../../kernel/access.ts';
+import { hashSecret, isSecret } from '../../kernel/secret-hash.ts';
+import type { Kernel } from '../../platform/context/kernel.ts';
+import { createNotifiedCache } from '../../platform/db/notified-cache.ts';
+import { clientNetwork } from '../../platform/http/network.ts';
+import { findClient, type RegisteredClient } from './client.ts';
+import { listOrigins } from './client-store.ts';
+import { type VerifiedToken, verifyToken } from './token-check.ts';
+
+/** Checks bearer tokens and looks up clients, with a cache for each. Introspection uses the same caches. */
+export type TokenGuard = Guard & {
+  /**
+   * Applies a database notification, for example that a grant was revoked. When this node itself revokes something, it
+   * calls this function directly, so that the revocation takes effect before the node replies.
+   */
+  applyNotification(message: string): void;
+  /**
+   * Returns the token, or null if it is not valid. If the token is not cached, the query for the token waits in the
+   * database lane (queue) of `network`, the IP network that the request comes from. Without `network`, the query waits
+   * in the node's own lane.
+   */
+  inspect(token: string, network?: string): VerifiedToken | null | Promise<VerifiedToken | null>;
+  client(clientId: string): RegisteredClient | undefined | Promise<RegisteredClient | undefined>;
+  /** `hits`: token checks that the cache answered. `misses`: all other token checks. */
+  cacheCounts: Readonly<{ hits: number; misses: number }>;
+};
+
+type Dependencies = Pick<Kernel, 'db' | 'laneOf' | 'listener' | 'log'>;
+
+/** The lane in which the node's own background work waits. */
+const OWN_LANE = '';
+const MAX_TOKENS = 50_000;
+const MAX_CLIENTS = 1_000;
+/**
+ * How long a client is cached. This is short, because no notification is sent when the grace period of a rotated client
+ * secret ends.
+ */
+const CLIENT_TTL_MS = 5_000;
+
+/**
+ * Creates the bearer guard. Verified tokens are cached until they expire or a notification revokes them. While the
+ * notification connection is down, every check reads the database.
+ */
+export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Promise<TokenGuard> {
+  const { listener } = ctx;
+  const tokens = createNotifiedCache<VerifiedToken>(listener, maxTokens);
+  const clients = createNotifiedCache<{ client: RegisteredClient; expiresAt: number }>(listener, MAX_CLIENTS);
+  const cacheCounts = { hits: 0, misses: 0 };
+  let origins = await listOrigins(ctx.db);
+
+  const reloadOrigins = () => {
+    listOrigins(ctx.db).then(
+      (loaded) => {
+        origins = loaded;
+      },
+      (err: unknown) => ctx.log.warn({ err }, 'failed to load partner origins'),
+    );
+  };
+  listener.onRestored(reloadOrigins);
+  const applyNotification = (message: string) => {
+    const [subject = '', id = ''] = message.split(' ');
+    tokens.invalidate(({ tags }) => tags[subject as keyof VerifiedToken['tags']] === id);
+    if (subject === 'client' || subject === 'partner') clients.invalidate();
+    if (subject === 'partner') reloadOrigins();
+  };
+  await listener.on('oauth', applyNotification);
+
+  const findCached = (token: string): VerifiedToken | null | undefined => {
+    const cached = tokens.get(token);
+    if (cached === undefined) cacheCounts.misses++;
+    else cacheCounts.hits++;
+    if (cached === undefined || cached.expiresAt > performance.now()) return cached;
+    tokens.delete(token);
+    return null;
+  };
+  const load = (token: string, network: string): null | Promise<VerifiedToken | null> =>
+    isSecret(token)
+      ? tokens.load(token, () => verifyToken(ctx.laneOf(network).statements, hashSecret(token)))
+      : null;
+  const loadClient = async (clientId: string): Promise<RegisteredClient | undefined> => {
+    const loaded = await clients.load(clientId, async () => {
+      const client = await findClient(ctx.db, clientId);
+      return client && { client, expiresAt: performance.now() + CLIENT_TTL_MS };
+    });
+    return loaded?.client;
+  };
+  return {
+    cacheCounts,
+    applyNotification,
+    inspect: (token, network = OWN_LANE) => {
+      const cached = findCached(token);
+      return cached === undefined ? load(token, network) : cached;
+    },
+    isCached: (token) => tokens.get(token) !== undefined,
+    partnerOf: (token) => tokens.get(token)?.caller.partnerId,
+    check: (token, request) => {
+      const cached = findCached(token);
+      if (cached !== undefined) return cached?.caller ?? null;
+      return (
+        load(token, request === undefined ? OWN_LANE : clientNetwork(request))?.then(
+          (verified) => verified?.caller ?? null,
+        ) ?? null
+      );
+    },
+    client: (clientId) => {
+      const cached = clients.get(clientId);
+      const isFresh = cached !== undefined && cached.expiresAt > performance.now();
+      return isFresh ? cached.client : loadClient(clientId);
+    },
+    knowsOrigin: (origin) => origins.has(origin),
+  };
+}

@@ -1,0 +1,52 @@
+import { type Caller, newCaller } from '../../kernel/access.ts';
+import type { Queryable } from '../../platform/db/pool.ts';
+import { findActiveToken } from './token-store.ts';
+
+/** A valid access token, with everything that a bearer check or an introspection needs to know about it. */
+export type VerifiedToken = {
+  caller: Caller;
+  scope: string;
+  /** The user's email address. Null without the scope `email`. */
+  username: string | null;
+  /** Unix time, by the database's clock. */
+  iat: number;
+  exp: number;
+  /** In milliseconds, comparable with `performance.now()`. A jump of this node's clock does not change it. */
+  expiresAt: number;
+  /**
+   * What the token depends on. A notification such as `grant <id>` says that this grant was revoked or changed. The
+   * guard then removes all tokens with this tag from its cache.
+   */
+  tags: { token: string; grant: string | null; client: string; partner: string; user: string | null };
+};
+
+export async function verifyToken(statements: Queryable, hash: Buffer): Promise<VerifiedToken | null> {
+  const startedAt = performance.now();
+  const row = await findActiveToken(statements, hash);
+  if (row === undefined) return null;
+  // When a client loses a scope, its existing tokens lose the scope too, even if the client later regains it.
+  const scopes = row.scope
+    .split(' ')
+    .filter((scope) => row.client_scopes.includes(scope) && !row.removed_scopes.includes(scope));
+  return {
+    caller: newCaller({
+      clientId: row.client_id,
+      partnerId: row.partner_id,
+      userId: row.user_id,
+      scopes: new Set(scopes),
+      origins: new Set(row.origins),
+    }),
+    scope: scopes.join(' '),
+    username: scopes.includes('email') ? row.email : null,
+    iat: Math.floor(row.iat),
+    exp: Math.floor(row.exp),
+    expiresAt: startedAt + row.seconds_left * 1000,
+    tags: {
+      token: `\\x${hash.toString('hex')}`,
+      grant: row.grant_id,
+      client: row.client_id,
+      partner: row.partner_id,
+      user: row.user_id,
+    },
+  };
+}

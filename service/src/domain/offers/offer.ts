@@ -1,0 +1,277 @@
+import type { Caller } from '../../kernel/access.ts';
+import { chainFacts } from '../../kernel/chains.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { isId } from '../../kernel/ids.ts';
+import { assertKnownType } from '../../kernel/model/known-types.ts';
+import type { OfferDetails, OfferList } from '../../kernel/model/offer.ts';
+import type { OfferRequirements } from '../../kernel/model/requirement.ts';
+import type {
+  EvmContract,
+  OfferContract,
+  OfferOption,
+  StoredOffer,
+} from '../../kernel/model/stored-offer.ts';
+import { type Keyset, type PageQuery, readPage } from '../../kernel/paging.ts';
+import type { Context } from '../../platform/context/context.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import { mapStep, runStep, type Step } from '../../platform/db/together.ts';
+import { type Offer, type PartnerOffers, toOffer } from './catalogue.ts';
+import {
+  listAllOffers,
+  listPartnersOf,
+  lockOptionSupply,
+  offerById,
+  offerWindowLock,
+  optionsById,
+  readOfferById,
+  readOfferBySlug,
+} from './store.ts';
+
+export type OfferState = 'upcoming' | 'open' | 'ended';
+
+/** Finds an offer of the caller's partner by id or slug. Throws `not_found` if there is none. */
+export async function findOffer(ctx: Context, caller: Caller, idOrSlug: string): Promise<Offer> {
+  return pick(await ctx.offers.of(caller.partnerId), idOrSlug);
+}
+
+/** Finds a partner's published offer by id. For background work, which has no caller. */
+export async function findOfferById(
+  { offers }: Pick<Context, 'offers'>,
+  partnerId: string,
+  id: string,
+): Promise<Offer | undefined> {
+  return (await offers.of(partnerId)).byKey.get(id);
+}
+
+/** Finds an offer by id, even if it is no longer published for the partner. Throws `not_found` if it does not exist. */
+export async function findAnyOffer(
+  ctx: Pick<Context, 'offers' | 'db'>,
+  partnerId: string,
+  id: string,
+): Promise<Offer> {
+  const published = await findOfferById(ctx, partnerId, id);
+  if (published !== undefined) return published;
+  const stored = await readOfferById(ctx.db, id);
+  if (stored === null) throw new ApiError('not_found');
+  return toOffer(stored);
+}
+
+/**
+ * Finds an offer by id or slug, with the partners that may sell it. For operators only. Throws `not_found` if the offer
+ * does not exist.
+ */
+export async function findOfferWithPartners(
+  db: Db,
+  idOrSlug: string,
+): Promise<{ offer: Offer; partners: { id: string; name: string }[] }> {
+  const stored = await (isId(idOrSlug) ? readOfferById : readOfferBySlug)(db, idOrSlug);
+  if (stored === null) throw new ApiError('not_found', {}, { message: `Offer ${idOrSlug} not found.` });
+  return { offer: toOffer(stored), partners: await listPartnersOf(db, stored.id) };
+}
+
+/** Finds the tokenized swap with this symbol, synchronously if cached. Throws `symbol_not_found` if there is none. */
+export function findOfferBySymbol(ctx: Context, caller: Caller, symbol: string): Offer | Promise<Offer> {
+  const found = ctx.offers.of(caller.partnerId);
+  const now = ctx.clock.now();
+  if (found instanceof Promise) return found.then((offers) => pickSymbol(offers, symbol, now));
+  return pickSymbol(found, symbol, now);
+}
+
+function pickSymbol({ offers }: PartnerOffers, symbol: string, now: number): Offer {
+  const matches = offers.filter((offer) => offer.symbol === symbol);
+  // Prefers the open offer, because an ended offer and its successor can have the same symbol.
+  const offer = matches.find((match) => offerState(match, now) === 'open') ?? matches[0];
+  if (offer === undefined) throw new ApiError('symbol_not_found');
+  return offer;
+}
+
+export function findOption(offer: Offer, optionId: string): OfferOption {
+  const option = offer.options.find(({ id }) => id === optionId);
+  if (option === undefined) throw new ApiError('not_found');
+  return option;
+}
+
+/** Returns the offer's contract on a chain. Throws `chain_not_supported` if there is none. */
+export function contractOn(offer: Offer, chain: string): OfferContract {
+  const contract = offer.contracts.find((deployment) => deployment.chain === chain);
+  if (contract === undefined)
+    throw new ApiError('chain_not_supported', { chain: ['the offer is not deployed on this chain'] });
+  return contract;
+}
+
+/** Returns the offer's contract on an EVM chain. Throws `chain_not_supported` if there is none. */
+export function evmContractOn(offer: Offer, chain: string): EvmContract {
+  const contract = contractOn(offer, chain);
+  if (chainFacts(contract.chain).protocol !== 'ethereum')
+    throw new ApiError('chain_not_supported', { chain: ['must be an EVM chain'] });
+  return contract as EvmContract;
+}
+
+/** Throws `contract_not_found` or `contract_reverted` if the contract is marked as unreadable. */
+export function assertReadable({ unreadable, address }: Pick<OfferContract, 'unreadable' | 'address'>): void {
+  if (unreadable === null) return;
+  const { code, reason } = unreadable;
+  throw new ApiError(code, code === 'contract_not_found' ? { address } : { reason });
+}
+
+/** Returns the state of an offer. The offer is open from `opens` (inclusive) until `ends` (exclusive). */
+export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: number): OfferState {
+  if (now >= ends) return 'ended';
+  return now < opens ? 'upcoming' : 'open';
+}
+
+/**
+ * Locks the offer against changes until the transaction ends. Throws unless the offer is open. Reads the offer from the
+ * database, because the caller's copy from the catalogue may be slightly out of date.
+ */
+export function openOfferLock(offerId: string, clock: Clock): Step<void> {
+  return mapStep(offerWindowLock(offerId), (window) => {
+    assertNotOver(window, clock);
+    if (window.starts_at !== null && clock.now() < Date.parse(window.starts_at))
+      throw new ApiError('offer_not_started');
+  });
+}
+
+/**
+ * Thrown if the terms of an offer have changed since a request read them. `offer` is the offer as it is stored now. The
+ * request runs again under these terms.
+ */
+export class TermsChanged extends Error {
+  readonly offer: Offer;
+
+  constructor(offer: Offer) {
+    super(`the terms of the offer ${offer.slug} have changed`);
+    this.name = 'TermsChanged';
+    this.offer = offer;
+  }
+}
+
+/**
+ * Throws `TermsChanged` unless the stored offer has the terms of the caller's copy: options, contracts and funding
+ * assets. Runs under the lock of `openOfferLock`.
+ */
+export function sameTerms(tx: Db, offer: Offer): Step<void> {
+  return mapStep(offerById(tx, offer.id), (stored) => {
+    if (stored !== null && termsOf(stored) !== termsOf(offer)) throw new TermsChanged(toOffer(stored));
+  });
+}
+
+function termsOf({ options, contracts, funding_assets }: StoredOffer): string {
+  return JSON.stringify([options, contracts, funding_assets]);
+}
+
+/**
+ * Locks a published offer against changes until the transaction ends, and returns its options. Throws if the offer has
+ * ended. Does not throw if the offer has not opened yet, because users may meet its requirements in advance.
+ */
+export async function lockOptions(tx: Db, offerId: string, clock: Clock): Promise<OfferOption[]> {
+  assertNotOver(await runStep(tx, offerWindowLock(offerId)), clock);
+  return (await readOfferById(tx, offerId))?.options ?? [];
+}
+
+function assertNotOver<Window extends { ends_at: string | null }>(
+  window: Window | null,
+  clock: Clock,
+): asserts window is Window {
+  if (window === null) throw new ApiError('not_found');
+  if (window.ends_at !== null && clock.now() >= Date.parse(window.ends_at)) throw new ApiError('offer_ended');
+}
+
+/** Reads options from the database, in the caller's transaction. Finds them even if their offer is no longer listed. */
+export function storedOptions(ids: readonly string[]): Step<OfferOption[]> {
+  return optionsById(ids);
+}
+
+/**
+ * Locks an option against changes until the transaction ends, and returns its price and its supply cap, even if its
+ * offer is no longer listed.
+ */
+export function lockOptionTerms(tx: Db, optionId: string) {
+  return lockOptionSupply(tx, optionId);
+}
+
+/** Lists all published offers that have not ended, across all partners. */
+export async function listServedOffers({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<StoredOffer[]> {
+  const now = clock.now();
+  return (await listAllOffers(db)).filter(
+    (offer) => offer.published_at !== null && (offer.ends_at === null || Date.parse(offer.ends_at) > now),
+  );
+}
+
+export function listOffers(ctx: Context, caller: Caller, query: PageQuery): OfferList | Promise<OfferList> {
+  const found = ctx.offers.of(caller.partnerId);
+  if (found instanceof Promise) return found.then((offers) => readOfferPage(ctx, caller, query, offers));
+  return readOfferPage(ctx, caller, query, found);
+}
+
+export function readOffer(
+  ctx: Context,
+  caller: Caller,
+  idOrSlug: string,
+): OfferDetails | Promise<OfferDetails> {
+  const found = ctx.offers.of(caller.partnerId);
+  if (found instanceof Promise) return found.then((offers) => pick(offers, idOrSlug).details);
+  return pick(found, idOrSlug).details;
+}
+
+export function readRequirements(
+  ctx: Context,
+  caller: Caller,
+  idOrSlug: string,
+): OfferRequirements | Promise<OfferRequirements> {
+  const found = ctx.offers.of(caller.partnerId);
+  if (found instanceof Promise) return found.then((offers) => pickRequirements(offers, idOrSlug));
+  return pickRequirements(found, idOrSlug);
+}
+
+function pickRequirements(offers: PartnerOffers, idOrSlug: string): OfferRequirements {
+  const { options, requirements } = pick(offers, idOrSlug);
+  for (const option of options) option.requirements.forEach(assertKnownType);
+  return requirements;
+}
+
+function pick({ byKey }: PartnerOffers, idOrSlug: string): Offer {
+  const offer = byKey.get(idOrSlug);
+  if (offer === undefined) throw new ApiError('not_found');
+  return offer;
+}
+
+/** Returns a page of offers. Caches first pages, because most callers request those. */
+function readOfferPage(
+  ctx: Context,
+  { partnerId }: Caller,
+  query: PageQuery,
+  { offers, firstPages }: PartnerOffers,
+): OfferList | Promise<OfferList> {
+  const isFirst = query.starting_after === undefined && query.starting_before === undefined;
+  const limit = query.limit ?? 0;
+  const cached = isFirst ? firstPages.get(limit) : undefined;
+  if (cached !== undefined) return cached;
+  return readPage(ctx.sealing, `offers ${partnerId}`, query, async (keyset) => slice(offers, keyset)).then(
+    (page) => {
+      const summaries = { ...page, data: page.data.map(({ summary }) => summary) };
+      if (isFirst) firstPages.set(limit, summaries);
+      return summaries;
+    },
+  );
+}
+
+/** Applies a keyset query to the offers in memory. */
+function slice(offers: readonly Offer[], { direction, position, limit }: Keyset): Offer[] {
+  const ordered = direction === 'older' ? offers : offers.toReversed();
+  const isBeyond = ({ inserted_at, id }: Offer) => {
+    if (position === null) return true;
+    const order =
+      inserted_at === position.inserted_at
+        ? compare(id, position.id)
+        : compare(inserted_at, position.inserted_at);
+    return direction === 'older' ? order < 0 : order > 0;
+  };
+  return ordered.filter(isBeyond).slice(0, limit);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

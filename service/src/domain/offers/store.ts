@@ -1,0 +1,180 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { ContractProblem, OfferOption, StoredOffer } from '../../kernel/model/stored-offer.ts';
+import { fixedSql, sqlText } from '../../platform/db/fixed-sql.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import { newStep, type Step } from '../../platform/db/together.ts';
+
+/** Lists the published offers of a partner, newest first. */
+export async function listPublished(db: Db, partnerId: string): Promise<StoredOffer[]> {
+  const isOffered = sql<boolean>`o.published_at is not null and exists (
+    select from offer_partners p where p.offer_id = o.id and p.partner_id = ${partnerId})`;
+  return readOffers(db, isOffered);
+}
+
+export async function listAllOffers(db: Db): Promise<StoredOffer[]> {
+  return readOffers(db, sql`true`);
+}
+
+export async function readOfferById(db: Db, id: string): Promise<StoredOffer | null> {
+  return (await readOffers(db, sql`o.id = ${id}`))[0] ?? null;
+}
+
+export async function readOfferBySlug(db: Db, slug: string): Promise<StoredOffer | null> {
+  return (await readOffers(db, sql`o.slug = ${slug}`))[0] ?? null;
+}
+
+/** Lists the options with these ids. They may belong to different offers. */
+export function optionsById(ids: readonly string[]): Step<OfferOption[]> {
+  const query = fixedSql<{ option: OfferOption }>`
+    select ${OPTION} as option from offer_options p where p.id = any(${ids}::uuid[]) order by p.position`;
+  return newStep(query, (rows) => rows.map(({ option }) => option));
+}
+
+/** Lists the partners that an offer is assigned to, ordered by name. */
+export async function listPartnersOf(db: Db, offerId: string): Promise<{ id: string; name: string }[]> {
+  return db
+    .selectFrom('offer_partners as o')
+    .innerJoin('partners as p', 'p.id', 'o.partner_id')
+    .select(['p.id', 'p.name'])
+    .where('o.offer_id', '=', offerId)
+    .orderBy('p.name')
+    .execute();
+}
+
+/**
+ * Lists the other offers that share an allow-list with this offer. Includes ended offers, because their wallets stay on
+ * the allow-list.
+ */
+export async function listAllowListSharers(db: Db, offerId: string): Promise<StoredOffer[]> {
+  return readOffers(
+    db,
+    sql`o.id <> ${offerId} and exists (select from offer_contracts a join offer_contracts b using (chain, allow_list)
+      where a.offer_id = o.id and b.offer_id = ${offerId})`,
+  );
+}
+
+/** Reads an offer as a step of the transaction `tx`. */
+export function offerById(tx: Db, id: string): Step<StoredOffer | null> {
+  return newStep(selectOffers(sql`o.id = ${id}`).compile(tx), ([offer]) => offer ?? null);
+}
+
+async function readOffers(db: Db, condition: RawBuilder<boolean>): Promise<StoredOffer[]> {
+  return (await selectOffers(condition).execute(db)).rows;
+}
+
+/**
+ * Selects offers and all their parts in one statement, so that the result contains all of a concurrent change or none
+ * of it.
+ */
+function selectOffers(condition: RawBuilder<boolean>): RawBuilder<StoredOffer> {
+  return sql`
+    select o.id, o.slug, o.type, o.name, o.tagline, o.about, o.category, o.starts_at,
+      least(o.ends_at, o.closed_at) as ends_at, o.ends_at as planned_end, o.logo_url, o.banner_url, o.symbol, o.fee_bps, o.pending_hours,
+      o.open_to_anyone,
+      o.terms, o.links, o.faqs, o.milestones, o.published_at, o.closed_at, o.inserted_at,
+      (select ${ASSET} from assets a where a.id = o.asset_id) as asset,
+      coalesce((select json_agg(${ASSET} order by f.position)
+        from offer_funding_assets f join assets a on a.id = f.asset_id where f.offer_id = o.id), '[]') as funding_assets,
+      coalesce((select json_agg(${sql.raw(OPTION.text)} order by p.position)
+        from offer_options p where p.offer_id = o.id), '[]') as options,
+      coalesce((select json_agg(${CONTRACT} order by c.position)
+        from offer_contracts c where c.offer_id = o.id), '[]') as contracts
+    from offers o where ${condition} order by o.inserted_at desc, o.id desc`;
+}
+
+const ASSET = sql`json_build_object('id', a.id, 'code', a.code, 'name', a.name, 'fractional_digits', a.fractional_digits)`;
+
+const OPTION = sqlText(`json_build_object('id', p.id, 'slug', p.slug, 'price_usd', p.price_usd::text,
+  'floor_price_usd', p.floor_price_usd::text, 'bid_increment', p.bid_increment::text,
+  'minimum_purchase_usd', p.minimum_purchase_usd::text, 'total_token_supply', p.total_token_supply::text,
+  'sale_agreement_url', p.sale_agreement_url, 'accreditation_days', p.accreditation_days,
+  'requirements', coalesce((select json_agg(json_build_object('object', 'requirement', 'id', r.id, 'type', r.type,
+    'details', r.details) order by r.position) from requirements r where r.option_id = p.id), '[]'))`);
+
+const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'address', c.address,
+  'asset_address', c.asset_address, 'allow_list', c.allow_list, 'domain_name', c.domain_name,
+  'vault', c.vault,
+  'unreadable', case when c.unreadable_code is not null
+    then json_build_object('code', c.unreadable_code, 'reason', c.unreadable_reason) end,
+  'funding_tokens', coalesce((select json_agg(json_build_object('asset_id', t.asset_id, 'address', t.address,
+    'decimals', t.decimals) order by t.position)
+    from offer_funding_tokens t where t.offer_id = c.offer_id and t.chain = c.chain), '[]'))`;
+
+/** Locks the offer against changes and returns its sale window. Returns null if there is no such published offer. */
+export function offerWindowLock(
+  offerId: string,
+): Step<{ starts_at: string | null; ends_at: string | null } | null> {
+  const query = fixedSql<{ starts_at: string | null; ends_at: string | null }>`
+    select starts_at, least(ends_at, closed_at) as ends_at from offers
+    where id = ${offerId} and published_at is not null for share`;
+  return newStep(query, ([window]) => window ?? null);
+}
+
+/** Locks an option against changes until the transaction ends, and returns its price and its supply cap. */
+export async function lockOptionSupply(
+  tx: Db,
+  optionId: string,
+): Promise<{ price_usd: string | null; total_token_supply: string | null }> {
+  const { rows } = await sql<{ price_usd: string | null; total_token_supply: string | null }>`
+    select price_usd::text, total_token_supply::text from offer_options where id = ${optionId} for share`.execute(
+    tx,
+  );
+  return rows[0] ?? { price_usd: null, total_token_supply: null };
+}
+
+/**
+ * Sets `published_at` or `closed_at` of an offer unless it is already set. Returns false if it was already set, and
+ * null if there is no such offer.
+ */
+export async function setOfferTimeOnce(
+  tx: Db,
+  slug: string,
+  column: 'published_at' | 'closed_at',
+  now: string,
+): Promise<boolean | null> {
+  const { numUpdatedRows } = await tx
+    .updateTable('offers')
+    .set({ [column]: now, updated_at: now })
+    .where('slug', '=', slug)
+    .where(column, 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows === 1n) return true;
+  const found = await tx.selectFrom('offers').select('id').where('slug', '=', slug).executeTakeFirst();
+  return found === undefined ? null : false;
+}
+
+/** Clears `closed_at` of an offer. Returns false if the offer is not closed or does not exist. */
+export async function clearClosedTime(tx: Db, slug: string, now: string): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('offers')
+    .set({ closed_at: null, updated_at: now })
+    .where('slug', '=', slug)
+    .where('closed_at', 'is not', null)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/**
+ * Records why a contract cannot be read. If `problem` is null, records that the contract can be read. Returns whether
+ * the record changed.
+ */
+export async function setContractProblem(
+  db: Db,
+  { offer_id, chain, address }: { offer_id: string; chain: string; address: string },
+  problem: ContractProblem | null,
+): Promise<boolean> {
+  const { rows } = await sql`
+    update offer_contracts set unreadable_code = ${problem?.code ?? null}, unreadable_reason = ${problem?.reason ?? null}
+    where offer_id = ${offer_id} and chain = ${chain} and address = ${address}
+      and (unreadable_code, unreadable_reason) is distinct from
+        (${problem?.code ?? null}::text, ${problem?.reason ?? null}::text) returning offer_id`.execute(db);
+  return rows.length > 0;
+}
+
+/** Lists the distinct `details` of all requirements of one type in published offers. */
+export async function listPublishedDetails(db: Db, type: string): Promise<unknown[]> {
+  const { rows } = await sql<{ details: unknown }>`
+    select distinct r.details from requirements r join offer_options p on p.id = r.option_id
+      join offers o on o.id = p.offer_id where r.type = ${type} and o.published_at is not null`.execute(db);
+  return rows.map(({ details }) => details);
+}

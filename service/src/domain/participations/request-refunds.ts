@@ -1,0 +1,195 @@
+import { ApiError, invalidField } from '../../kernel/errors.ts';
+import { isId, newId } from '../../kernel/ids.ts';
+import type { Context } from '../../platform/context/context.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import { rehearse } from '../../platform/db/rehearse.ts';
+import { freezeHeld } from '../holdings/freeze.ts';
+import { changeStatus } from '../holdings/participation-status.ts';
+import { wakeAllSettlement } from '../holdings/wake.ts';
+import { lockHeld } from '../users/hold.ts';
+import {
+  confirmRequest,
+  findRefundLimit,
+  findRefundRequest,
+  insertRefundLimit,
+  insertRefundRequest,
+  listRefundUsers,
+  lockOperator,
+  type RefundRequest,
+  sumRefundable,
+} from './refund-store.ts';
+
+type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
+
+/**
+ * The person who requests or confirms refunds. `limitUsd` is how much this person may request in 24 hours, in US
+ * dollars, before another person has to confirm. Null means no limit.
+ */
+export type RefundOperator = { name: string; limitUsd: number | null };
+
+const BATCH_ROWS = 500;
+
+/**
+ * Records the limit that this node was started with. The limit then applies to every command; see the table
+ * `refund_limits`.
+ */
+export async function recordRefundLimit(db: Db, limitUsd: number | null): Promise<void> {
+  await insertRefundLimit(db, limitUsd);
+}
+
+/** The outcome of a request, or the expected outcome in a preview. */
+export type RefundDecision = {
+  id: string;
+  /** The participations that can be refunded. */
+  ids: string[];
+  amountUsd: string;
+  /** Why another person has to confirm; null if nobody has to. */
+  refusal: string | null;
+};
+
+/**
+ * Requests refunds for completed participations, and retries failed refunds. Every refund starts with this function.
+ * Returns how many refunds were requested.
+ *
+ * If the request exceeds the operator's daily limit, only stores the request and throws `validation_failed`. Another
+ * person can then confirm the request with `confirmRefunds`.
+ *
+ * Skips frozen participations, and freezes participations of users on hold. Once such a participation is unfrozen, its
+ * refund must be requested again.
+ */
+export async function requestRefunds(
+  ctx: Parts,
+  operator: RefundOperator,
+  participationIds: readonly string[],
+  onProgress: (done: number) => void = () => undefined,
+): Promise<number> {
+  const { id, ids, refusal } = await decide(ctx, operator, participationIds);
+  if (refusal !== null)
+    throw invalidField('amount', `${refusal}; another person has to confirm request ${id}`);
+  const counted = new Set(ids);
+  // `others` could not be refunded, for example because their user is on hold, so they were not counted towards the
+  // limit. They must not be refunded now, even if the hold has ended in the meantime. Those whose user is still on hold
+  // are frozen, to record why they were not refunded.
+  const others = participationIds.filter((each) => !counted.has(each));
+  if (others.length > 0) await ctx.db.transaction().execute((tx) => keepUnheld(tx, others));
+  return changeAll(ctx, ids, onProgress);
+}
+
+/** Returns the outcome that `requestRefunds` would have. Changes nothing. */
+export function planRefundRequest(
+  ctx: Parts,
+  operator: RefundOperator,
+  participationIds: readonly string[],
+): Promise<RefundDecision> {
+  return rehearse(ctx.db, (db) => decide({ ...ctx, db }, operator, participationIds));
+}
+
+/**
+ * Stores the request and decides whether another person has to confirm it. Applies the lower of two limits: the limit
+ * in the command's environment, which the operator can change, and the limit recorded by the nodes, which the operator
+ * cannot change.
+ */
+async function decide(
+  { db, clock, random }: Parts,
+  { name, limitUsd: own }: RefundOperator,
+  participationIds: readonly string[],
+): Promise<RefundDecision> {
+  const id = newId(clock, random);
+  return db.transaction().execute(async (tx) => {
+    await lockOperator(tx, name);
+    const { ids, amountUsd } = await sumRefundable(tx, participationIds);
+    const limits = [own, await findRefundLimit(tx)].filter((limit) => limit !== null);
+    const limitUsd = limits.length === 0 ? null : Math.min(...limits);
+    const state =
+      ids.length === 0
+        ? 'allowed'
+        : await insertRefundRequest(tx, { id, operator: name, participationIds: ids, amountUsd }, limitUsd);
+    const text = `is ${amountUsd} USD. Together with the other refunds that ${name} requested in the last 24 hours, this exceeds what ${name} may refund alone (${limitUsd} USD)`;
+    return { id, ids, amountUsd, refusal: state === 'unconfirmed' ? text : null };
+  });
+}
+
+/** Returns a request from the last 24 hours. Throws `not_found` if no such request has this id. */
+async function readRefundRequest({ db }: Pick<Parts, 'db'>, id: string): Promise<RefundRequest> {
+  const found = isId(id) ? await findRefundRequest(db, id) : null;
+  if (found === null) throw new ApiError('not_found');
+  return found;
+}
+
+/**
+ * Confirms a request and requests its refunds. Returns how many refunds were requested. Throws `validation_failed` if
+ * the person who made the request tries to confirm it. If a call is interrupted, the next call requests the remaining
+ * refunds.
+ */
+export async function confirmRefunds(
+  ctx: Parts,
+  name: string,
+  id: string,
+  onProgress: (done: number) => void = () => undefined,
+): Promise<number> {
+  const { participationIds } = await acceptRequest(ctx, name, id);
+  return changeAll(ctx, participationIds, onProgress);
+}
+
+/** A request, the participations in it that can still be refunded, and the sum of their amounts. */
+type ConfirmationPlan = { request: RefundRequest; ids: string[]; amountUsd: string };
+
+/** Makes the same checks as `confirmRefunds`, but changes nothing and locks no participations. */
+export function planConfirmation(ctx: Parts, name: string, id: string): Promise<ConfirmationPlan> {
+  return rehearse(ctx.db, async (db) => {
+    const request = await acceptRequest({ ...ctx, db }, name, id);
+    return { request, ...(await sumRefundable(db, request.participationIds)) };
+  });
+}
+
+async function acceptRequest(ctx: Parts, name: string, id: string): Promise<RefundRequest> {
+  const request = await readRefundRequest(ctx, id);
+  if (request.operator === name)
+    throw invalidField('operator', `is ${name}, who requested the refunds; another person has to confirm`);
+  const isConfirmed = await ctx.db.transaction().execute(async (tx) => {
+    await lockOperator(tx, request.operator);
+    return confirmRequest(tx, id, name);
+  });
+  if (!isConfirmed && (await readRefundRequest(ctx, id)).state !== 'confirmed')
+    throw invalidField('state', 'is "allowed": the request did not need a confirmation');
+  return request;
+}
+
+/**
+ * Freezes the participations of users on hold. Returns the other refundable participations. A frozen participation must
+ * not become `remit_submitted`, because its refund would not be sent.
+ */
+async function keepUnheld(tx: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await listRefundUsers(tx, ids);
+  const held = new Set(await lockHeld(tx, [...new Set(rows.map(({ user_id }) => user_id))]));
+  const frozen = rows.filter(({ user_id }) => held.has(user_id));
+  if (frozen.length > 0)
+    await freezeHeld(
+      tx,
+      frozen.map(({ id }) => id),
+    );
+  return rows.filter(({ user_id }) => !held.has(user_id)).map(({ id }) => id);
+}
+
+/**
+ * Requests the refunds in batches, one transaction per batch, so that an interrupted run keeps its finished batches.
+ */
+async function changeAll(
+  ctx: Parts,
+  participationIds: readonly string[],
+  onProgress: (done: number) => void,
+): Promise<number> {
+  let done = 0;
+  for (let start = 0; start < participationIds.length; start += BATCH_ROWS) {
+    const ids = participationIds.slice(start, start + BATCH_ROWS);
+    done += await ctx.db.transaction().execute(async (tx) => {
+      const from = ['completed', 'remit_failed'] as const;
+      const unfrozen = await keepUnheld(tx, ids);
+      const changed = await changeStatus(ctx, tx, { ids: unfrozen, from, to: 'remit_submitted' });
+      await wakeAllSettlement(tx);
+      return changed;
+    });
+    onProgress(done);
+  }
+  return done;
+}

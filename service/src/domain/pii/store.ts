@@ -1,0 +1,150 @@
+import { type Insertable, sql } from 'kysely';
+import type { Erasures, PiiAudit } from '../../platform/db/identity-tables.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import type { UserKind } from '../users/user.ts';
+import type { SealedPii } from './sealed-data.ts';
+
+export type AuditEntry = Pick<PiiAudit, 'user_id' | 'actor' | 'action' | 'fields'>;
+
+export type PiiRow = SealedPii & {
+  version: number;
+  is_stale: boolean;
+  as_of: string;
+  restricted_until: string | null;
+};
+
+/** Reads the sealed data and writes the audit entry in one statement, so that no read goes unrecorded. */
+export async function readSealedPii(
+  db: Db,
+  entry: AuditEntry,
+): Promise<{ kind: UserKind; sealed: Buffer | null } | undefined> {
+  const { rows } = await sql<{ kind: UserKind; sealed: Buffer | null }>`
+    with audit as (insert into pii_audit (user_id, actor, action, fields)
+      values (${entry.user_id}, ${entry.actor}, ${entry.action}, ${entry.fields}))
+    select u.kind, p.sealed from users u left join pii p on p.user_id = u.id and p.restricted_until is null
+    where u.id = ${entry.user_id}`.execute(db);
+  return rows[0];
+}
+
+export async function insertAudit(db: Db, entry: AuditEntry): Promise<void> {
+  await db.insertInto('pii_audit').values(entry).execute();
+}
+
+/** Locks the user's data until the transaction ends, even if no data is stored yet. */
+export async function lockPii(db: Db, userId: string): Promise<PiiRow | undefined> {
+  await sql`select pg_advisory_xact_lock(hashtext('pii'), hashtext(${userId}))`.execute(db);
+  return db
+    .selectFrom('pii')
+    .select(['sealed', 'sealed_facts', 'version', 'is_stale', 'as_of', 'restricted_until'])
+    .where('user_id', '=', userId)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export async function upsertPii(
+  db: Db,
+  userId: string,
+  row: SealedPii & { version: number; as_of: string },
+): Promise<void> {
+  const values = { ...row, is_stale: false, updated_at: sql<string>`now()` };
+  await db
+    .insertInto('pii')
+    .values({ user_id: userId, restricted_until: null, ...values })
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet(values))
+    .execute();
+}
+
+/** Marks the data as no longer confirmed by the provider. */
+export async function markPiiStale(db: Db, userId: string, asOf: string): Promise<void> {
+  await db
+    .updateTable('pii')
+    .set({ is_stale: true, as_of: asOf })
+    .where('user_id', '=', userId)
+    .where('as_of', '<=', asOf)
+    .execute();
+}
+
+/** Reads the sealed facts and the version of the data they were derived from. */
+export async function readSealedFacts(db: Db, userId: string) {
+  return db
+    .selectFrom('pii')
+    .select(['sealed_facts', 'version'])
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+}
+
+/** Locks up to `limit` rows sealed with a key other than `keyId`, skipping rows that are already locked. */
+export async function lockRowsToRotate(db: Db, keyId: Buffer, limit: number) {
+  return db
+    .selectFrom('pii')
+    .select(['user_id', 'sealed', 'sealed_facts'])
+    .where('key_id', '<>', keyId)
+    .orderBy('user_id')
+    .limit(limit)
+    .forUpdate()
+    .skipLocked()
+    .execute();
+}
+
+export async function countRowsToRotate(db: Db, keyId: Buffer): Promise<number> {
+  const { rows } = await sql<{
+    n: number;
+  }>`select count(*)::int as n from pii where key_id <> ${keyId}`.execute(db);
+  return rows[0]?.n ?? 0;
+}
+
+export async function replaceSealed(db: Db, userId: string, sealed: SealedPii): Promise<void> {
+  await db.updateTable('pii').set(sealed).where('user_id', '=', userId).execute();
+}
+
+export async function findErasure(
+  db: Db,
+  userId: string,
+): Promise<{ keep_until: string | null } | undefined> {
+  return db.selectFrom('erasures').select('keep_until').where('user_id', '=', userId).executeTakeFirst();
+}
+
+export async function insertErasure(db: Db, erasure: Insertable<Erasures>): Promise<void> {
+  const { kept, keep_until } = erasure;
+  await db
+    .insertInto('erasures')
+    .values(erasure)
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ kept, keep_until }))
+    .execute();
+}
+
+/** Deletes the user's personal data. Returns whether there was any. */
+export async function deletePii(db: Db, userId: string): Promise<boolean> {
+  const { rows } = await sql`delete from pii where user_id = ${userId} returning 1`.execute(db);
+  return rows.length > 0;
+}
+
+/**
+ * Restricts the data: the service no longer shows or uses it, and deletes it after `until`. Returns false if the user
+ * has no data.
+ */
+export async function restrictPii(db: Db, userId: string, until: string): Promise<boolean> {
+  const { rows } = await sql`
+    update pii set restricted_until = ${until} where user_id = ${userId} returning 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Deletes restricted data whose retention ended before `now`. Returns the ids of the users whose data was deleted. */
+export async function deletePiiPastRetention(db: Db, now: string): Promise<string[]> {
+  const { rows } = await sql<{ user_id: string }>`
+    delete from pii where restricted_until < ${now} returning user_id`.execute(db);
+  return rows.map(({ user_id }) => user_id);
+}
+
+const DELETION_BATCH_SIZE = 5_000;
+
+/**
+ * Deletes a batch of access records older than `before`. Returns whether there may be more to delete. Finds the oldest
+ * records by id, which increases with time, so the column `at` needs no index.
+ */
+export async function deleteAccessesBefore(db: Db, before: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`delete from pii_audit where id in (
+    select id from (select id, at from pii_audit order by id limit ${DELETION_BATCH_SIZE}) oldest
+    where at < ${before})`.execute(db);
+  return Number(numAffectedRows ?? 0n) === DELETION_BATCH_SIZE;
+}

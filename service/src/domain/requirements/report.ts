@@ -1,0 +1,119 @@
+import { isKnownType } from '../../kernel/model/known-types.ts';
+import type { Requirement, RequirementStatus } from '../../kernel/model/requirement.ts';
+import type { OfferOption } from '../../kernel/model/stored-offer.ts';
+import type { Context } from '../../platform/context/context.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import type { ReportedStatuses } from '../../platform/db/reported-tables.ts';
+import { runSteps } from '../../platform/db/together.ts';
+import { appendEvents, eventReaders, type NewEvent } from '../../platform/events/event.ts';
+import type { Offer, PartnerOffers } from '../offers/catalogue.ts';
+import { factsStep } from './facts.ts';
+import { reportedStatuses, reportsLock, saveReportedStatuses } from './report-store.ts';
+import { requirementStatus, type UserFacts } from './status.ts';
+
+export const STATUS_CHANGED = 'requirement.status_changed';
+
+export type ReportedOption = { partnerId: string; offer: Offer; option: OfferOption };
+
+/**
+ * The facts and options that a report about a user covered. Null if no report was made, because a partner's offers were
+ * not cached.
+ */
+export type Report = { facts: UserFacts | null; options: ReportedOption[] } | null;
+
+/**
+ * Appends a `requirement.status_changed` event for every requirement whose status differs from the one last reported to
+ * a partner. Call this function last in the transaction that changed the facts.
+ *
+ * If a partner's offers are not cached, reports nothing about the user. The worker makes the report after the commit.
+ * Loading the offers here would need a second connection inside the transaction, which could exhaust the pool.
+ */
+export async function reportStatuses(ctx: Context, tx: Db, ...userIds: readonly string[]): Promise<void> {
+  // Reports on the users in a fixed order, so that two transactions about the same users do not deadlock.
+  for (const userId of [...new Set(userIds)].sort()) await reportUser(ctx, tx, userId);
+}
+
+export async function reportUser(ctx: Context, tx: Db, userId: string): Promise<Report> {
+  const { readers } = await runSteps(tx, {
+    lock: reportsLock(tx, userId),
+    readers: eventReaders(tx, userId, STATUS_CHANGED),
+  });
+  const options: ReportedOption[] = [];
+  for (const partnerId of readers) {
+    const offers = ctx.offers.of(partnerId);
+    if (offers instanceof Promise) {
+      offers.catch(() => undefined);
+      return null;
+    }
+    options.push(...reportedOptions(partnerId, offers, ctx.clock.now()));
+  }
+  if (options.length === 0) return { facts: null, options };
+  const ids = options.map(({ option }) => option.id);
+  const { facts, reported } = await runSteps(tx, {
+    facts: factsStep(ctx, userId, ids),
+    reported: reportedStatuses(tx, userId),
+  });
+  if (facts !== null) await reportChanges(ctx, tx, userId, { facts, options, reported });
+  return { facts, options };
+}
+
+function reportedOptions(partnerId: string, { offers }: PartnerOffers, now: number): ReportedOption[] {
+  return offers
+    .filter(({ ends }) => now < ends)
+    .flatMap((offer) => offer.options.map((option) => ({ partnerId, offer, option })));
+}
+
+async function reportChanges(
+  ctx: Context,
+  tx: Db,
+  userId: string,
+  {
+    facts,
+    options,
+    reported,
+  }: { facts: UserFacts; options: readonly ReportedOption[]; reported: readonly ReportedStatuses[] },
+): Promise<void> {
+  const last = new Map(reported.map((row) => [`${row.partner_id} ${row.requirement_id}`, row]));
+  const now = ctx.clock.now();
+  const rows: ReportedStatuses[] = [];
+  const events: NewEvent[] = [];
+  // Skips requirement types that this node does not know. During an upgrade, these types are reported by the nodes that
+  // run the newer release.
+  for (const { partnerId, offer, option } of options)
+    for (const requirement of option.requirements.filter(isKnownType)) {
+      const current = partsOf(requirementStatus(requirement, option, facts, now));
+      const before = last.get(`${partnerId} ${requirement.id}`) ?? initialStatus(requirement);
+      if (before.status === current.status && before.action === current.action) continue;
+      rows.push({ user_id: userId, partner_id: partnerId, requirement_id: requirement.id, ...current });
+      const { id, type } = requirement;
+      events.push({
+        ...{ partnerId, userId, type: STATUS_CHANGED },
+        data: { object: 'requirement', id, type, offer_id: offer.id, offer_option_id: option.id, ...current },
+        changes: {
+          status: before.status,
+          ...(before.action !== current.action && { action: before.action }),
+        },
+        related: {
+          ...{ object: 'requirement_statuses', id: offer.id },
+          path: `/v1/offers/${offer.id}/requirements/statuses`,
+        },
+      });
+    }
+  await saveReportedStatuses(tx, rows);
+  await appendEvents(ctx, tx, events);
+}
+
+type StatusParts = Pick<ReportedStatuses, 'status' | 'action'>;
+
+/**
+ * Returns the status that a requirement has as long as nothing is known about the user. This status needs no report.
+ */
+function initialStatus({ type }: Requirement): StatusParts {
+  if (type === 'jurisdiction') return { status: 'action_needed', action: 'kyc_not_verified' };
+  return { status: 'not_started', action: null };
+}
+
+function partsOf(status: RequirementStatus): StatusParts {
+  if (typeof status === 'string') return { status, action: null };
+  return { status: status.status, action: status.action ?? null };
+}

@@ -1,0 +1,165 @@
+import { CompiledQuery } from 'kysely';
+import type pg from 'pg';
+import type { Db, Queryable } from '../../platform/db/pool.ts';
+import { newStep, type Step } from '../../platform/db/together.ts';
+import type { FormType, SubmissionStatus } from '../../platform/providers/documents.ts';
+import type { Level, ReviewStatus } from '../../platform/providers/identity.ts';
+import type { UserKind } from '../users/user.ts';
+
+export type FactsRow = {
+  kind: UserKind;
+  is_active: boolean;
+  is_being_read: boolean;
+  sealed_facts: Buffer | null;
+  version: number | null;
+  is_stale: boolean | null;
+  /**
+   * The entries here and in the fields below are arrays, to save space: in objects, member names would make up most of
+   * the bytes.
+   */
+  reviews:
+    | [Level, ReviewStatus, 'GREEN' | 'RED' | null, 'RETRY' | 'FINAL' | null, number | null, string | null][]
+    | null;
+  documents: [string, SubmissionStatus, FormType, number, number | null, number][] | null;
+  wallets: [string, string][] | null;
+  acknowledgements: [optionId: string, document: string, version: string, sha256: string][] | null;
+};
+
+const epochMs = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+
+const USER_COLUMNS = `u.kind, coalesce(a.is_active, true) as is_active,
+    coalesce(a.due_at <= now() or a.attempts > 0, false) as is_being_read, p.sealed_facts, p.version, p.is_stale`;
+const REVIEW_COLUMNS = `r.level_name, r.review_status, r.answer, r.reject_type, ${epochMs('r.reviewed_at')},
+      encode(r.person_hash, 'hex')`;
+const DOCUMENT_COLUMNS = `d.document_type, d.status, d.form_type, ${epochMs('d.expires_at')},
+      ${epochMs('d.completed_at')}, d.pii_version`;
+const WALLET_COLUMNS = 'w.option_id, w.protocol';
+const ACKNOWLEDGEMENT_COLUMNS = 'o.id, t.document, t.version, t.sha256';
+const FACTS_TABLES = `users u left join identity_applicants a on a.user_id = u.id
+      left join pii p on p.user_id = u.id and p.restricted_until is null`;
+
+/**
+ * Returns the statement that reads all facts about a user in one round trip. Of the wallets and acknowledgements, it
+ * reads only those for the options in parameter $2. The statement is hand-written for speed, because clients poll the
+ * statuses. `user` is the parameter or column that contains the user's id.
+ */
+export const factsText = (user: string) => `select ${USER_COLUMNS},
+    (select json_agg(json_build_array(${REVIEW_COLUMNS}))
+      from identity_reviews r where r.user_id = u.id) as reviews,
+    (select json_agg(json_build_array(${DOCUMENT_COLUMNS})) from (select distinct on (document_type) *
+        from document_submissions where user_id = u.id order by document_type, attempt desc) d) as documents,
+    (select json_agg(json_build_array(${WALLET_COLUMNS})) from option_addresses w
+      where w.user_id = u.id and w.option_id = any($2)) as wallets,
+    (select json_agg(json_build_array(${ACKNOWLEDGEMENT_COLUMNS})) from acknowledgements t
+      join offer_options o on o.offer_id = t.offer_id where t.user_id = u.id and o.id = any($2)) as acknowledgements
+    from ${FACTS_TABLES} where u.id = ${user}`;
+
+/**
+ * Reads the next $2 users after user $1, for reports on all users. The statements below read the other facts of these
+ * users by id range, which is far cheaper than reading one user at a time. The conditions on the joined tables look
+ * redundant, but without them a merge join would read each of these tables from its start for every batch.
+ */
+const NEXT_USERS_TEXT = `select u.id, u.held_at is not null as is_held, ${USER_COLUMNS}
+    from users u left join identity_applicants a on a.user_id = u.id and a.user_id > $1
+      left join pii p on p.user_id = u.id and p.user_id > $1 and p.restricted_until is null
+    where u.id > $1 order by u.id limit $2`;
+const REVIEWS_TEXT = `select r.user_id, ${REVIEW_COLUMNS} from identity_reviews r
+    where r.user_id > $1 and r.user_id <= $2`;
+const DOCUMENTS_TEXT = `select distinct on (d.user_id, d.document_type) d.user_id, ${DOCUMENT_COLUMNS}
+    from document_submissions d where d.user_id > $1 and d.user_id <= $2
+    order by d.user_id, d.document_type, d.attempt desc`;
+const WALLETS_TEXT = `select w.user_id, ${WALLET_COLUMNS} from option_addresses w
+    where w.user_id > $1 and w.user_id <= $2 and w.option_id = any($3)`;
+
+const ACKNOWLEDGEMENTS_TEXT = `select t.user_id, ${ACKNOWLEDGEMENT_COLUMNS} from acknowledgements t
+    join offer_options o on o.offer_id = t.offer_id where t.user_id > $1 and t.user_id <= $2 and o.id = any($3)`;
+
+const READ_FACTS = { name: 'requirement_facts', text: factsText('$1') };
+const FACTS_OF_ALL_TEXT = `select k.user_id, f.* from unnest($1::uuid[]) as k (user_id)
+    cross join lateral (${factsText('k.user_id')}) f`;
+
+/** Reads the facts about a user. Returns undefined for an unknown user. */
+export async function readFactsRow(
+  statements: Queryable,
+  userId: string,
+  optionIds: readonly string[],
+): Promise<FactsRow | undefined> {
+  const { rows } = await statements.query<FactsRow>({ ...READ_FACTS, values: [userId, optionIds] });
+  return rows[0];
+}
+
+/** Like `readFactsRow`, but runs as a step of a transaction and so sees the transaction's changes. */
+export function factsRow(userId: string, optionIds: readonly string[]): Step<FactsRow | undefined> {
+  return newStep(
+    CompiledQuery.raw(READ_FACTS.text, [userId, optionIds]),
+    (rows) => rows[0] as FactsRow | undefined,
+  );
+}
+
+/** Like `factsRow`, but for many users. The result is keyed by user id. */
+export async function readFactsRowsIn(
+  tx: Db,
+  userIds: readonly string[],
+  optionIds: readonly string[],
+): Promise<Map<string, FactsRow>> {
+  const { rows } = await tx.executeQuery(CompiledQuery.raw(FACTS_OF_ALL_TEXT, [userIds, optionIds]));
+  return new Map((rows as (FactsRow & { user_id: string })[]).map((row) => [row.user_id, row]));
+}
+
+/**
+ * Locks the users' rows in `identity_applicants` until the transaction ends. Until then, updates from the identity
+ * provider wait, because they lock the same rows.
+ */
+export function applicantsLock(userIds: readonly string[]): Step<void> {
+  const text = 'select from identity_applicants where user_id = any($1::uuid[]) order by user_id for share';
+  return newStep(CompiledQuery.raw(text, [userIds]), () => undefined);
+}
+
+export type NextFactsRow = FactsRow & { id: string; is_held: boolean };
+
+/** Reads the facts of the next users in order of their ids. */
+export async function listNextFacts(
+  pool: pg.Pool,
+  afterId: string,
+  optionIds: readonly string[],
+  limit: number,
+): Promise<NextFactsRow[]> {
+  const { rows } = await pool.query<NextFactsRow>(NEXT_USERS_TEXT, [afterId, limit]);
+  const lastId = rows.at(-1)?.id;
+  if (lastId === undefined) return [];
+  const range = [afterId, lastId];
+  const [reviews, documents, wallets, acknowledgements] = await Promise.all([
+    readGroups<'reviews'>(pool, REVIEWS_TEXT, range),
+    readGroups<'documents'>(pool, DOCUMENTS_TEXT, range),
+    readGroups<'wallets'>(pool, WALLETS_TEXT, [...range, optionIds]),
+    readGroups<'acknowledgements'>(pool, ACKNOWLEDGEMENTS_TEXT, [...range, optionIds]),
+  ]);
+  for (const row of rows) {
+    row.reviews = reviews.get(row.id) ?? null;
+    row.documents = documents.get(row.id) ?? null;
+    row.wallets = wallets.get(row.id) ?? null;
+    row.acknowledgements = acknowledgements.get(row.id) ?? null;
+  }
+  return rows;
+}
+
+/** Runs a query whose first column is the user's id, and groups the remaining columns by user. */
+async function readGroups<K extends 'reviews' | 'documents' | 'wallets' | 'acknowledgements'>(
+  pool: pg.Pool,
+  text: string,
+  values: readonly unknown[],
+): Promise<Map<string, NonNullable<FactsRow[K]>>> {
+  const { rows } = await pool.query<unknown[]>({ text, values: [...values], rowMode: 'array' });
+  const groups = new Map<string, unknown[][]>();
+  for (const [userId, ...fact] of rows) {
+    const group = groups.get(String(userId));
+    if (group === undefined) groups.set(String(userId), [fact]);
+    else group.push(fact);
+  }
+  return groups as Map<string, NonNullable<FactsRow[K]>>;
+}
+
+export async function countUsers(db: Db): Promise<number> {
+  const { rows } = await db.executeQuery(CompiledQuery.raw('select count(*)::int as count from users'));
+  return (rows as { count: number }[])[0]?.count ?? 0;
+}

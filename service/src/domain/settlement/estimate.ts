@@ -1,0 +1,33 @@
+import type { Hex } from 'viem';
+import { readQuantity } from '../../platform/chain/evm/quantity.ts';
+import { describeRevert, revertData } from '../../platform/chain/evm/revert.ts';
+import { fundBlockedReason } from '../../platform/chain/evm/sale-fund.ts';
+import type { OperatorAccount } from '../../platform/operator/account.ts';
+import { Blocked } from '../../platform/operator/blocked.ts';
+
+/**
+ * Estimates the gas of a call. If the call reverts, returns the revert data, or throws `Blocked` if the fund rejects
+ * all calls at the moment.
+ */
+export async function estimateGas(
+  { chain, signer }: OperatorAccount,
+  target: Hex,
+  data: Hex,
+  kind: 'commit' | 'remit' | 'revoke',
+): Promise<{ gas: bigint } | { revert: Hex }> {
+  try {
+    const call = { from: signer.address, to: target, data };
+    return { gas: await readQuantity(chain, 'eth_estimateGas', [call]) };
+  } catch (error) {
+    const revert = revertData(error);
+    if (revert === undefined) throw error;
+    const reason = fundBlockedReason(revert);
+    if (reason !== null) throw new Blocked(reason, `${kind} to ${target}: ${describeRevert(revert)}`);
+    return { revert };
+  }
+}
+
+/** Returns the gas limit for a call whose actual cost may exceed the estimate. */
+export function withGasMargin(estimate: bigint): bigint {
+  return (estimate * 3n) / 2n;
+}

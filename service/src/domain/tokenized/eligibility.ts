@@ -1,0 +1,46 @@
+import type { Hex } from 'viem';
+import type { UserCaller } from '../../kernel/access.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import type { EvmContract, OfferOption } from '../../kernel/model/stored-offer.ts';
+import type { Context } from '../../platform/context/context.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import type { Step } from '../../platform/db/together.ts';
+import { assertEligible, lockEligible } from '../eligibility/gate.ts';
+import type { Offer } from '../offers/catalogue.ts';
+import { openOfferLock } from '../offers/offer.ts';
+
+/**
+ * Throws unless this user may trade the offer with this wallet. Returns whether `lockMayTrade` repeats all of the
+ * checks. For `before`, see `assertEligible`.
+ */
+export async function assertMayTrade(
+  ctx: Context,
+  caller: UserCaller,
+  offer: Offer,
+  { chain }: EvmContract,
+  wallet: Hex,
+  before?: Step<void>,
+): Promise<boolean> {
+  return assertEligible(ctx, caller, 'order', { offer, options: [optionOf(offer)], wallet, chain }, before);
+}
+
+/**
+ * Like `assertMayTrade`, but runs in the database transaction that issues the calldata, and does not read the chain.
+ * Locks the offer, and throws if it has been closed since the request arrived. Runs `last` in the same round trip.
+ */
+export async function lockMayTrade(
+  ctx: Context,
+  tx: Db,
+  caller: UserCaller,
+  offer: Offer,
+  wallet: Hex,
+  last: readonly (Step<void> | null)[],
+): Promise<void> {
+  const gate = { offer, options: [optionOf(offer)], wallet };
+  await lockEligible(ctx, tx, caller, 'order', gate, { first: openOfferLock(offer.id, ctx.clock), last });
+}
+
+function optionOf({ options: [option] }: Offer): OfferOption {
+  if (option === undefined) throw new ApiError('not_found');
+  return option;
+}

@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto';
+import type { Hex } from 'viem';
+import type { UserCaller } from '../../kernel/access.ts';
+import { ApiError, invalidField } from '../../kernel/errors.ts';
+import type { EvmContract } from '../../kernel/model/stored-offer.ts';
+import type { EvmChain } from '../../platform/chain/evm/client.ts';
+import type { Context } from '../../platform/context/context.ts';
+import { assertOpen } from '../eligibility/window.ts';
+import type { Offer } from '../offers/catalogue.ts';
+import { assertReadable, evmContractOn, findOfferBySymbol } from '../offers/offer.ts';
+import type { NewTransaction } from './schema.ts';
+
+/** A validated transaction request with its offer, contract and tokens. */
+export type Intent = {
+  caller: UserCaller;
+  offer: Offer;
+  contract: EvmContract;
+  chain: EvmChain;
+  symbol: string;
+  wallet: Hex;
+  /** The token that the user pays with. */
+  token: Hex;
+  /** The asset that the user buys. */
+  asset: Hex;
+  gross: bigint;
+  /** Hash of the caller and the idempotency key; null if the request has no such key. */
+  claim: Buffer | null;
+};
+
+/** Validates a transaction request against its offer. */
+export async function readIntent(
+  ctx: Context,
+  caller: UserCaller,
+  input: NewTransaction,
+  idempotencyKey: string | undefined,
+): Promise<Intent> {
+  const gross = BigInt(input.amount);
+  if (gross === 0n) throw invalidField('amount', 'must be greater than 0');
+  const offer = await findOfferBySymbol(ctx, caller, input.symbol);
+  const contract = evmContractOn(offer, input.chain);
+  assertReadable(contract);
+  const chain = ctx.chains.evm(input.chain);
+  assertOpen(offer, ctx.clock);
+  const token = contract.funding_tokens[0]?.address;
+  const asset = contract.asset_address;
+  if (token === undefined || asset === null)
+    throw new ApiError('chain_not_supported', { chain: ['the offer has no token on this chain'] });
+  const scope = JSON.stringify([caller.clientId, caller.userId, idempotencyKey]);
+  return {
+    caller,
+    offer,
+    contract,
+    chain,
+    symbol: input.symbol,
+    token,
+    asset,
+    gross,
+    wallet: input.wallet_address.toLowerCase() as Hex,
+    claim: idempotencyKey === undefined ? null : hash('sha256', scope, 'buffer'),
+  };
+}

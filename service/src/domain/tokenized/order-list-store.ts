@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import type { Keyset } from '../../kernel/paging.ts';
+import type { Db } from '../../platform/db/pool.ts';
+
+export type OrderRow = {
+  id: string;
+  symbol: string;
+  side: number;
+  chain: string;
+  wallet: string;
+  amount: string;
+  fee: string;
+  quantity: string;
+  state: 'live' | 'executed' | 'expired';
+  transaction_hash: Buffer | null;
+  expires_at: string;
+  inserted_at: string;
+};
+
+const SELECT_ORDERS = sql`
+  select t.id, t.symbol, (t.attestation ->> 'side')::int as side, t.chain, t.wallet, t.amount::text, t.fee::text,
+    t.attestation ->> 'quantity' as quantity, t.state, t.transaction_hash, t.expires_at, t.inserted_at
+  from tokenized_orders t`;
+
+export async function listIssuedOrders(
+  db: Db,
+  { partnerId, userId }: { partnerId: string; userId: string | null },
+  { direction, position, limit }: Keyset,
+): Promise<OrderRow[]> {
+  const isOlder = direction === 'older';
+  const order = sql.raw(isOlder ? 'desc' : 'asc');
+  const ofUser = userId === null ? sql`` : sql`and t.user_id = ${userId}`;
+  const beyond =
+    position === null
+      ? sql``
+      : sql`and (t.inserted_at, t.id) ${sql.raw(isOlder ? '<' : '>')} (${position.inserted_at}::timestamptz, ${position.id}::uuid)`;
+  const { rows } = await sql<OrderRow>`${SELECT_ORDERS}
+    where t.partner_id = ${partnerId} ${ofUser} ${beyond} and t.state in ('live', 'executed', 'expired')
+      and t.attestation is not null
+    order by t.inserted_at ${order}, t.id ${order} limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Lists the user's issued orders with all partners, oldest first. */
+export async function listOrdersOf(db: Db, userId: string): Promise<OrderRow[]> {
+  const { rows } = await sql<OrderRow>`${SELECT_ORDERS}
+    where t.user_id = ${userId} and t.state in ('live', 'executed', 'expired') and t.attestation is not null
+    order by t.inserted_at, t.id`.execute(db);
+  return rows;
+}
+
+/** Returns whether the user has an order that was executed, or whose outcome is not known yet. */
+export async function hasTrades(db: Db, userId: string): Promise<boolean> {
+  const { rows } = await sql`select from tokenized_orders
+    where user_id = ${userId} and state in ('live', 'executed') limit 1`.execute(db);
+  return rows.length > 0;
+}

@@ -1,0 +1,83 @@
+import { Gauge } from 'prom-client';
+import type { Hex } from 'viem';
+import type { Context } from '../../platform/context/context.ts';
+import { startInterval } from '../../platform/jobs/interval.ts';
+import { contractOn, findAnyOffer } from '../offers/offer.ts';
+import { isSanctioned } from '../proofs/sanctions.ts';
+import { revokeEntry } from '../wallets/revocation.ts';
+import { listLive, markRestricted, type RestrictedOrder } from './restricted-order-store.ts';
+
+const ALERT_INTERVAL_MS = 1_000;
+
+/**
+ * Counts the orders that have live calldata although the user is on hold or the wallet is sanctioned. Calldata cannot
+ * be recalled, so this logs each such order once as an error, and removes its wallet from the allow-list if we maintain
+ * that list.
+ */
+export async function alertRestricted(ctx: Context): Promise<number> {
+  const live = (await listLive(ctx.db)).flatMap((order) => {
+    const reason = reasonOf(ctx, order);
+    return reason === null ? [] : [{ ...order, reason }];
+  });
+  for (const order of live.filter(({ restricted_reason }) => restricted_reason === null)) {
+    const { id, user_id, chain, reason } = order;
+    try {
+      if (await restrict(ctx, order, reason))
+        ctx.log.error(
+          { order_id: id, user_id, chain, reason },
+          `restricted order can still be executed: ${id}`,
+        );
+    } catch (err) {
+      // The next check tries this order again. The other orders must not wait for it.
+      ctx.log.error({ err, order_id: id, chain, reason }, 'could not handle a restricted order');
+    }
+  }
+  return live.length;
+}
+
+function reasonOf(ctx: Context, { is_held, wallet }: RestrictedOrder): 'hold' | 'sanctions' | null {
+  if (is_held) return 'hold';
+  return isSanctioned(ctx, wallet) ? 'sanctions' : null;
+}
+
+/**
+ * Records the restriction and, if we maintain the allow-list, queues the removal of the wallet from the list. Returns
+ * false if another node has already recorded the restriction.
+ */
+async function restrict(
+  ctx: Context,
+  { id, partner_id, offer_id, chain, wallet }: RestrictedOrder,
+  reason: 'hold' | 'sanctions',
+): Promise<boolean> {
+  const { allow_list } = contractOn(await findAnyOffer(ctx, partner_id, offer_id), chain);
+  const contract = allow_list !== null && (await isOurs(ctx, chain, allow_list)) ? allow_list : null;
+  return ctx.db.transaction().execute(async (tx) => {
+    if (!(await markRestricted(tx, id, reason))) return false;
+    if (contract !== null) await revokeEntry(ctx, tx, { chain, contract, wallet });
+    return true;
+  });
+}
+
+/**
+ * Returns whether we maintain the allow-list, and so can remove wallets from it. Returns true if the chain does not
+ * answer.
+ */
+async function isOurs({ chains, supplier, log }: Context, chain: string, contract: string): Promise<boolean> {
+  try {
+    return await supplier.canAdmit({ chain: chains.evm(chain), contract: contract as Hex });
+  } catch (err) {
+    log.warn({ err, chain, contract }, 'could not check who maintains the allow-list');
+    return true;
+  }
+}
+
+export function startRestrictedOrderAlerts(ctx: Context): () => Promise<void> {
+  const gauge = new Gauge({
+    name: 'causeway_restricted_orders',
+    help: 'Orders that have live calldata although the user is on hold or the wallet is sanctioned.',
+    registers: [ctx.metrics.registry],
+  });
+  return startInterval(ctx, ALERT_INTERVAL_MS, 'live calldata check failed', async () =>
+    gauge.set(await alertRestricted(ctx)),
+  );
+}

@@ -1,0 +1,244 @@
+import { formatUnits } from 'viem/utils';
+import type { UserCaller } from '../../kernel/access.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import { toTimestamp } from '../../kernel/wire.ts';
+import type { Context } from '../../platform/context/context.ts';
+import { commitSteps, mapStep } from '../../platform/db/together.ts';
+import type { Signer } from '../../platform/operator/signer.ts';
+import { notConfigured, upstreamFailureOf } from '../../platform/outbound/failure.ts';
+import { type Attestation, VenueAccountError, VenueRefusal } from '../../platform/providers/venue.ts';
+import {
+  type Earlier,
+  earlierOrders,
+  findHolding,
+  moveOrder,
+  orderInsertion,
+  releaseExpired,
+  type StoredOrder,
+  saveAttestation,
+} from '../holdings/order-store.ts';
+import { proofsLock } from '../proofs/proof.ts';
+import { accountLock } from '../users/account.ts';
+import { issueCalldata } from './calldata.ts';
+import { assertMayTrade } from './eligibility.ts';
+import { type Intent, readIntent } from './intent.ts';
+import {
+  assertAffordable,
+  assertTradable,
+  type Cost,
+  readCost,
+  readFee,
+  type Terms,
+} from './order-checks.ts';
+import { orRefuse } from './refusal.ts';
+import { CLAIM_TTL_MS } from './retention.ts';
+import type { NewTransaction, SwapTransaction } from './schema.ts';
+import { assertOperator, readDomain } from './swap-domain.ts';
+import { releaseIfExecuted } from './watch.ts';
+
+/** Terms that were read longer ago are read again before an attestation is requested. */
+const MAX_TERMS_AGE_MS = 500;
+
+/**
+ * Creates the transaction with which the user's wallet makes a purchase. Runs every check and stores the order before
+ * requesting an attestation. A repeated request finds the stored order, so even after a crash it never uses up a second
+ * attestation.
+ */
+export async function encodeTransaction(
+  ctx: Context,
+  caller: UserCaller,
+  input: NewTransaction,
+  idempotencyKey: string | undefined,
+): Promise<SwapTransaction> {
+  const intent = await readIntent(ctx, caller, input, idempotencyKey);
+  const signer = quoteSignerOf(ctx, intent.contract.chain);
+  const { wallet, asset, claim, contract } = intent;
+  const place = { chain: contract.chain, wallet, asset };
+  let earlier: Earlier = { claimed: undefined, holding: undefined };
+  const before = mapStep(earlierOrders(place, claim, iso(ctx.clock.now() - CLAIM_TTL_MS)), (found) => {
+    if (found.claimed !== undefined) assertSameIntent(intent, found.claimed);
+    earlier = found;
+  });
+  const eligibility = assertMayTrade(ctx, caller, intent.offer, contract, wallet, before);
+  let readAt = 0;
+  // Reads the terms while the database is read.
+  const terms = checkTerms(ctx, intent, signer).finally(() => {
+    readAt = performance.now();
+  });
+  // Waits for both even if one fails, so that nothing is read after the request has ended.
+  await Promise.allSettled([eligibility, terms]);
+  const isCoveredByLock = await eligibility;
+  if (earlier.claimed !== undefined) return resume(ctx, intent, signer, earlier.claimed, isCoveredByLock);
+  if (earlier.holding !== undefined) await releaseOpenOrder(ctx, earlier.holding);
+  // The execution of the earlier order may have changed the terms, as may anything else if the other checks took long.
+  const isCurrent = earlier.holding === undefined && performance.now() - readAt < MAX_TERMS_AGE_MS;
+  const cost = await (isCurrent ? terms : checkTerms(ctx, intent, signer));
+  const id = await insertNewOrder(ctx, intent, cost);
+  const attestation = await attest(ctx, intent, cost, id);
+  const stored = storeAttestation(ctx, id, attestation);
+  return issueCalldata(ctx, intent, signer, { id, attestation, stored, cost, isCoveredByLock });
+}
+
+/**
+ * Runs the checks in parallel, so that their reads are batched. If several checks fail, throws the error of the check
+ * listed first.
+ */
+async function checkTerms(ctx: Context, intent: Intent, signer: Signer): Promise<Terms> {
+  const { chain, contract } = intent;
+  const [fee, tradable, cost, ...signing] = await Promise.allSettled([
+    readFee(intent),
+    assertTradable(ctx, intent),
+    assertAffordable(intent),
+    readDomain(chain, contract),
+    assertOperator(chain, contract, signer),
+  ]);
+  if (fee.status === 'rejected') throw fee.reason;
+  if (tradable.status === 'rejected') throw tradable.reason;
+  if (cost.status === 'rejected') throw cost.reason;
+  for (const check of signing) if (check.status === 'rejected') throw check.reason;
+  return cost.value;
+}
+
+function quoteSignerOf({ signerOf }: Context, chain: string): Signer {
+  const signer = signerOf('quote', chain);
+  if (signer !== null) return signer;
+  throw notConfigured('signer', 'OPERATOR_KEY');
+}
+
+/** Throws if the user is no longer eligible, so that ineligible users do not get a stored reply again. */
+export async function assertMayReplay(
+  ctx: Context,
+  caller: UserCaller,
+  input: NewTransaction,
+): Promise<void> {
+  const { offer, contract, wallet } = await readIntent(ctx, caller, input, undefined);
+  await assertMayTrade(ctx, caller, offer, contract, wallet);
+}
+
+/** Throws `idempotency_key_reused` if the key was used for another order. */
+function assertSameIntent(
+  { symbol, contract, wallet, token, asset, gross }: Intent,
+  order: StoredOrder,
+): void {
+  const isSame =
+    order.symbol === symbol &&
+    order.chain === contract.chain &&
+    order.swap === contract.address &&
+    order.wallet === wallet &&
+    order.token === token &&
+    order.asset === asset &&
+    order.amount === gross;
+  if (!isSame) throw new ApiError('idempotency_key_reused');
+}
+
+/**
+ * Completes the order that an earlier run of the same request placed. Throws `order_outstanding` if the order has no
+ * valid attestation. Never places another order.
+ */
+async function resume(
+  ctx: Context,
+  intent: Intent,
+  signer: Signer,
+  { id, state, attestation, expires_at }: StoredOrder,
+  isCoveredByLock: boolean,
+): Promise<SwapTransaction> {
+  if (state === 'attested' && attestation !== null && Date.parse(expires_at) > ctx.clock.now()) {
+    const cost = await readCost(intent);
+    // The earlier run has stored it.
+    const stored = Promise.resolve();
+    return issueCalldata(ctx, intent, signer, { id, attestation, stored, cost, isCoveredByLock });
+  }
+  throw orderOutstanding(
+    expires_at,
+    'The outcome of this order is unknown until it expires. After "expires_at", confirm again with a new idempotency key.',
+  );
+}
+
+/** Releases the wallet's open order if it has expired or was just executed. Throws `order_outstanding` otherwise. */
+async function releaseOpenOrder(ctx: Context, holding: StoredOrder): Promise<void> {
+  if (Date.parse(holding.expires_at) < ctx.clock.now())
+    return releaseExpired(ctx.db, holding, toTimestamp(ctx.clock.micros()));
+  if (!(await releaseIfExecuted(ctx, holding))) throw orderOutstanding(holding.expires_at);
+}
+
+function orderOutstanding(expiresAt: string, message?: string): ApiError {
+  return new ApiError(
+    'order_outstanding',
+    { expires_at: expiresAt },
+    message === undefined ? {} : { message },
+  );
+}
+
+async function insertNewOrder(ctx: Context, intent: Intent, { fromBlock }: Terms): Promise<string> {
+  const { caller, offer, contract, symbol, wallet, token, asset, gross, claim } = intent;
+  const order = {
+    id: newId(ctx.clock, ctx.random),
+    partner_id: caller.partnerId,
+    user_id: caller.userId,
+    offer_id: offer.id,
+    chain: contract.chain,
+    swap: contract.address,
+    symbol,
+    wallet,
+    asset,
+    token,
+    claim,
+    amount: gross,
+    // No attestation is valid after this time. An order whose outcome is unknown stays open until then.
+    expires_at: iso(ctx.clock.now() + ctx.config.attestationMaxSeconds * 1000),
+    from_block: fromBlock,
+  };
+  const now = toTimestamp(ctx.clock.micros());
+  // The locks keep the conditions of `orderInsertion` from changing. Their results say why nothing was inserted.
+  const { isProven, id } = await ctx.db.transaction().execute((tx) =>
+    commitSteps(tx, {
+      account: accountLock(order.user_id),
+      isProven: proofsLock([
+        { user_id: order.user_id, partner_id: order.partner_id, wallet_address: wallet },
+      ]),
+      id: orderInsertion(order, now),
+    }),
+  );
+  if (id !== undefined) return id;
+  if (!isProven) throw new ApiError('wallet_not_proven');
+  const holding = await findHolding(ctx.db, order);
+  throw orderOutstanding(holding?.expires_at ?? order.expires_at);
+}
+
+async function attest(
+  ctx: Context,
+  { chain, symbol }: Intent,
+  { net, decimals }: Cost,
+  id: string,
+): Promise<Attestation> {
+  const order = { symbol, side: 'buy' as const, notionalValue: formatUnits(net, decimals) };
+  const attested = ctx.venue.attest(chain.chainId, order).catch(async (error: unknown) => {
+    const to = wasRefused(error)
+      ? { state: 'refused' as const, holding: false }
+      : { state: 'unknown' as const, holding: true };
+    await moveOrder(ctx.db, id, 'asking', to, toTimestamp(ctx.clock.micros()));
+    throw error;
+  });
+  return orRefuse(ctx, symbol, attested, 'amount');
+}
+
+function storeAttestation(ctx: Context, id: string, attestation: Attestation): Promise<void> {
+  const expiresAt = iso(Number(attestation.expiration) * 1000);
+  const now = toTimestamp(ctx.clock.micros());
+  const stored = saveAttestation(ctx.statements, id, attestation, expiresAt, now);
+  // The caller may not wait for it immediately.
+  stored.catch(() => undefined);
+  return stored;
+}
+
+/** Returns true only if the error proves that the venue did not attest the order. */
+function wasRefused(error: unknown): boolean {
+  if (error instanceof VenueRefusal || (error as Error).cause instanceof VenueAccountError) return true;
+  const kind = upstreamFailureOf(error)?.kind;
+  return kind === 'not_sent' || kind === 'rate_limited';
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}

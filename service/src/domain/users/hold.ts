@@ -1,0 +1,93 @@
+import { ApiError, invalidField } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import { toTimestamp } from '../../kernel/wire.ts';
+import type { Context } from '../../platform/context/context.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import type { Step } from '../../platform/db/together.ts';
+import {
+  type AccountState,
+  accountStateLock,
+  endHold,
+  insertHold,
+  isErasedUser,
+  isHeldUser,
+  listHolds,
+  lockHeldUsers,
+} from './hold-store.ts';
+import { lockUser } from './user.ts';
+
+type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
+
+export type HeldUser = { id: string; email: string; isHeld: boolean };
+export type Hold = Awaited<ReturnType<typeof listHolds>>[number];
+
+const MAX_REASON_LENGTH = 1_000;
+
+/** Puts a user on hold. Does nothing if the user is already on hold. The reason is for operators only. */
+export async function holdUser(ctx: Parts, emailOrId: string, reason: string): Promise<HeldUser> {
+  assertReason(reason);
+  return ctx.db.transaction().execute(async (tx) => {
+    const user = await requireUser(tx, emailOrId);
+    const now = toTimestamp(ctx.clock.micros());
+    await insertHold(tx, { id: newId(ctx.clock, ctx.random), user_id: user.id, reason, held_at: now });
+    return { ...user, isHeld: true };
+  });
+}
+
+/** Ends a user's hold within the transaction. `wasHeld` is false if there was no hold. */
+export async function releaseUser(
+  { clock }: Pick<Parts, 'clock'>,
+  tx: Db,
+  emailOrId: string,
+  reason: string,
+): Promise<HeldUser & { wasHeld: boolean }> {
+  assertReason(reason);
+  const user = await requireUser(tx, emailOrId);
+  const wasHeld = await endHold(tx, user.id, reason, toTimestamp(clock.micros()));
+  return { ...user, isHeld: false, wasHeld };
+}
+
+/** Returns the user and all of the user's holds, latest first. */
+export async function showHolds(
+  { db }: Pick<Parts, 'db'>,
+  emailOrId: string,
+): Promise<HeldUser & { holds: Hold[] }> {
+  return db.transaction().execute(async (tx) => {
+    const user = await requireUser(tx, emailOrId);
+    const holds = await listHolds(tx, user.id);
+    return { ...user, isHeld: holds.some(({ released_at }) => released_at === null), holds };
+  });
+}
+
+export function isHeld({ statements }: Pick<Context, 'statements'>, userId: string): Promise<boolean> {
+  return isHeldUser(statements, userId);
+}
+
+/**
+ * Returns whether the account is on hold and whether it is erased. Locks the account, so that neither state can change
+ * until the transaction ends. Several transactions can have a `share` lock at the same time.
+ */
+export function stateLock(userId: string, lock: 'share' | 'no key update'): Step<AccountState> {
+  return accountStateLock(userId, lock);
+}
+
+/** Returns whether the account was erased. Nothing new may be stored for an erased account. */
+export function isErased(db: Db, userId: string): Promise<boolean> {
+  return isErasedUser(db, userId);
+}
+
+/** Prevents new holds on the users until the transaction ends. Returns the users that are already on hold. */
+export function lockHeld(tx: Db, userIds: readonly string[]): Promise<string[]> {
+  return lockHeldUsers(tx, userIds);
+}
+
+async function requireUser(tx: Db, emailOrId: string): Promise<{ id: string; email: string }> {
+  const user = await lockUser(tx, emailOrId);
+  if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
+  return user;
+}
+
+function assertReason(reason: string): void {
+  if (reason.trim() === '' || reason.length > MAX_REASON_LENGTH)
+    throw invalidField('reason', `must have 1 to ${MAX_REASON_LENGTH} characters`);
+}

@@ -1,0 +1,106 @@
+import { sql } from 'kysely';
+import { isId } from '../../kernel/ids.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import { erasedAddressOf, normalizeEmail } from './email.ts';
+
+export type UserKind = 'person' | 'company';
+
+export type User = {
+  id: string;
+  email: string;
+  kind: UserKind;
+  /** The language of the user's emails. Null means the default language. */
+  locale: string | null;
+};
+
+export type NewUser = Omit<User, 'locale'> & { locale?: string | null; password_hash: string | null };
+
+/** The SQL form of `normalizeEmail`. */
+const EMAIL_KEY = sql<string>`lower(email collate "C")`;
+
+const USER_COLUMNS = ['id', 'email', 'kind', 'locale'] as const;
+
+/** Inserts a user. Returns false if the address already has an account. */
+export async function insertUser(db: Db, user: NewUser): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('users')
+    .values({ ...user, email: user.email.normalize('NFC') })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+export async function findUser(db: Db, id: string): Promise<User | undefined> {
+  return db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst();
+}
+
+export async function findUserByEmail(db: Db, email: string) {
+  return db
+    .selectFrom('users')
+    .select([...USER_COLUMNS, 'password_hash'])
+    .where(EMAIL_KEY, '=', normalizeEmail(email))
+    .executeTakeFirst();
+}
+
+export async function lockUser(
+  tx: Db,
+  idOrEmail: string,
+): Promise<{ id: string; email: string } | undefined> {
+  return matchUser(tx, idOrEmail).select(['id', 'email']).forUpdate().executeTakeFirst();
+}
+
+/**
+ * Locks the user's row until the transaction ends. Other transactions can still insert rows that reference the user. To
+ * avoid deadlocks, take this lock before you change passkeys, sessions, links or the second factor.
+ */
+export async function lockAccount(tx: Db, idOrEmail: string) {
+  return matchUser(tx, idOrEmail)
+    .select([...USER_COLUMNS, 'password_hash'])
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+function matchUser(db: Db, idOrEmail: string) {
+  return db
+    .selectFrom('users')
+    .where((eb) =>
+      isId(idOrEmail) ? eb('id', '=', idOrEmail) : eb(EMAIL_KEY, '=', normalizeEmail(idOrEmail)),
+    );
+}
+
+/**
+ * Replaces an outdated password hash with one that uses the current parameters. The password stays the same. Does
+ * nothing if the password has changed in the meantime.
+ */
+export async function replacePasswordHash(
+  db: Db,
+  userId: string,
+  { old, current }: { old: string; current: string },
+): Promise<void> {
+  await sql`update users set password_hash = ${current}
+    where id = ${userId} and password_hash = ${old} and set_config('causeway.rehash', 'on', true) = 'on'`.execute(
+    db,
+  );
+}
+
+export async function setPasswordHash(db: Db, userId: string, passwordHash: string): Promise<void> {
+  await db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', userId).execute();
+}
+
+/** Sets the user's address. Returns false if the address belongs to another account. */
+export async function setEmail(db: Db, userId: string, email: string): Promise<boolean> {
+  const { rows } = await sql`update users set email = ${email.normalize('NFC')} where id = ${userId}
+    and not exists (select from users where id <> ${userId} and ${EMAIL_KEY} = ${normalizeEmail(email)})
+    returning id`.execute(db);
+  return rows.length > 0;
+}
+
+export async function setLocale(db: Db, userId: string, locale: string): Promise<void> {
+  await db.updateTable('users').set({ locale }).where('id', '=', userId).execute();
+}
+
+/** Replaces the address with a unique placeholder and removes the password. Other tables keep pointing at the row. */
+export async function anonymizeUser(db: Db, userId: string): Promise<void> {
+  await sql`update users set email = ${erasedAddressOf(userId)}, password_hash = null, locale = null
+    where id = ${userId}`.execute(db);
+}

@@ -1,0 +1,109 @@
+import { Gauge } from 'prom-client';
+import type { ChainName } from '../../kernel/chains.ts';
+import { toTimestamp } from '../../kernel/wire.ts';
+import type { Context } from '../../platform/context/context.ts';
+import { startInterval } from '../../platform/jobs/interval.ts';
+import { decideFor } from '../eligibility/gate.ts';
+import { failuresOf } from '../eligibility/refusal.ts';
+import { findAnyOffer } from '../offers/offer.ts';
+import { openRevocation } from './revocation.ts';
+import { countOpen } from './revocation-store.ts';
+import {
+  dropVerification,
+  listOthers,
+  setNextCheck,
+  takeDue,
+  type Verification,
+} from './verification-store.ts';
+
+const CHECK_INTERVAL_MS = 1_000;
+const BATCH_SIZE = 50;
+const LEASE_MS = 30_000;
+
+/**
+ * `lost`: the user may no longer use the wallet. `unproven`: the user is eligible, but no longer has a proof of the
+ * wallet. `waiting`: a review is in progress or the chain does not answer.
+ */
+type Standing = 'eligible' | 'waiting' | 'unproven' | 'lost';
+
+/**
+ * The time until the next check. A change in the user's facts makes a check due immediately. The regular checks find
+ * changes that happen without an event, such as the expiry of a tax form.
+ */
+const NEXT_CHECK_MS: Record<Standing, number> = {
+  eligible: 10 * 60_000,
+  waiting: 60_000,
+  unproven: 5_000,
+  lost: 5_000,
+};
+
+/**
+ * Re-evaluates permissions and allowed wallets whose check is due, and queues a revocation if the user has
+ * lost eligibility. Safe to run on any number of nodes.
+ */
+export async function checkAllowed(ctx: Context): Promise<void> {
+  for (;;) {
+    const leaseUntil = iso(ctx.clock.now() + LEASE_MS);
+    const now = iso(ctx.clock.now());
+    const due = await takeDue(ctx.db, { now, leaseUntil, limit: BATCH_SIZE });
+    await Promise.all(
+      due.map((row) =>
+        check(ctx, row, leaseUntil).catch((err: unknown) =>
+          ctx.log.warn({ err, verification_id: row.id }, 'could not check an allowed wallet'),
+        ),
+      ),
+    );
+    if (due.length < BATCH_SIZE) return;
+  }
+}
+
+async function check(ctx: Context, row: Verification, leaseUntil: string): Promise<void> {
+  const standing = await readStanding(ctx, row);
+  if (standing === 'lost') return revoke(ctx, row);
+  // A wallet that is no longer proven is revoked only if it is on the allow-list. A permission that has not been used
+  // expires within minutes anyway, and revoking it would let anyone make the operator pay for revocations.
+  if (standing === 'unproven' && row.state === 'allowed') return revokeUnproven(ctx, row);
+  await setNextCheck(ctx.db, row.id, { leaseUntil, next: iso(ctx.clock.now() + NEXT_CHECK_MS[standing]) });
+}
+
+async function revoke(ctx: Context, row: Verification): Promise<void> {
+  await ctx.db.transaction().execute((tx) => openRevocation(ctx, tx, row));
+}
+
+/**
+ * Revokes the wallet, unless another eligible user's verification also justifies the wallet's allow-list entry. In that
+ * case, only ends the verification `row`.
+ */
+async function revokeUnproven(ctx: Context, row: Verification): Promise<void> {
+  for (const other of await listOthers(ctx.db, row))
+    if ((await readStanding(ctx, other)) === 'eligible')
+      return dropVerification(ctx.db, row.id, toTimestamp(ctx.clock.micros()));
+  await revoke(ctx, row);
+}
+
+async function readStanding(ctx: Context, row: Verification): Promise<Standing> {
+  const { user_id: userId, partner_id: partnerId, wallet } = row;
+  const offer = await findAnyOffer(ctx, partnerId, row.offer_id);
+  const input = { offer, options: offer.options, wallet, chain: row.chain as ChainName };
+  const failures = failuresOf('permission', await decideFor(ctx, { userId, partnerId }, 'permission', input));
+  const lost = failures.filter(({ check }) => check.status !== 'waiting').map(({ check }) => check.code);
+  if (lost.some((code) => code !== 'wallet_proof')) return 'lost';
+  if (lost.length > 0) return 'unproven';
+  return failures.length > 0 ? 'waiting' : 'eligible';
+}
+
+function iso(time: number): string {
+  return new Date(time).toISOString();
+}
+
+export function startAllowedCheck(ctx: Context): () => Promise<void> {
+  const open = new Gauge({
+    name: 'causeway_allow_list_revocations',
+    help: 'Allow-list revocations that the chain has not confirmed yet.',
+    registers: [ctx.metrics.registry],
+  });
+  return startInterval(ctx, CHECK_INTERVAL_MS, 'could not check allowed wallets', async () => {
+    await checkAllowed(ctx);
+    open.set(await countOpen(ctx.db));
+  });
+}

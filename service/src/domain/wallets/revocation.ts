@@ -1,0 +1,121 @@
+import { ApiError } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import { toTimestamp } from '../../kernel/wire.ts';
+import type { Context } from '../../platform/context/context.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import { appendEvents } from '../../platform/events/event.ts';
+import { wakeSettlement } from '../holdings/wake.ts';
+import * as revocations from './revocation-store.ts';
+import {
+  type Entry,
+  hasRevoking,
+  listEntriesOf,
+  makeWalletsDue,
+  markRevoked,
+  startRevoking,
+} from './verification-store.ts';
+
+export type { Revocation } from './revocation-store.ts';
+
+type Parts = Pick<Context, 'clock' | 'random'>;
+
+const REVERTED_DELAY_SECONDS = 60;
+const RETRY = { 'retry-after': '5' };
+
+/**
+ * Queues the revocation of an allow-list entry, which the chain's settlement worker then sends. Also sets every
+ * verification that justifies the entry to `revoking`. Does nothing if no verification justifies the entry.
+ */
+export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
+  const time = toTimestamp(ctx.clock.micros());
+  await revocations.lockEntry(tx, entry);
+  if ((await startRevoking(tx, entry, time)) > 0) await queue(ctx, tx, entry, time);
+}
+
+/**
+ * Queues the revocation of an entry even if the entry has no verification, for example because the issuer created it.
+ */
+export async function revokeEntry(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
+  const time = toTimestamp(ctx.clock.micros());
+  await revocations.lockEntry(tx, entry);
+  await startRevoking(tx, entry, time);
+  await queue(ctx, tx, entry, time);
+}
+
+async function queue(ctx: Parts, tx: Db, { chain, contract, wallet }: Entry, time: string): Promise<void> {
+  const id = newId(ctx.clock, ctx.random);
+  await revocations.insertRevocation(tx, { id, chain, contract, wallet }, time);
+  await wakeSettlement(tx, chain);
+}
+
+/**
+ * Locks the entry, so that no revocation is queued until the transaction ends. Throws `upstream_unavailable` if a
+ * revocation is already open, because that revocation would also cancel a permission that is signed now.
+ */
+export async function lockNotRevoking(tx: Db, entry: Entry): Promise<void> {
+  await revocations.lockEntry(tx, entry);
+  await assertNotRevoking(tx, entry);
+}
+
+export async function assertNotRevoking(db: Db, entry: Entry): Promise<void> {
+  if (await revocations.hasOpenRevocation(db, entry))
+    throw new ApiError(
+      'upstream_unavailable',
+      { upstream: 'allow_list' },
+      { message: 'The wallet is being removed from the allow-list. Try again in a moment.', headers: RETRY },
+    );
+}
+
+/**
+ * Queues the removal of the user's wallets from all allow-lists. Returns whether any removal still awaits confirmation
+ * by the chain.
+ */
+export async function revokeWalletsOf(ctx: Parts, tx: Db, userId: string): Promise<boolean> {
+  for (const entry of await listEntriesOf(tx, userId)) await openRevocation(ctx, tx, entry);
+  return hasRevoking(tx, userId);
+}
+
+/** Schedules an immediate check of these wallets. Every screening calls this for the wallets on the sanctions list. */
+export function recheckWallets(tx: Db, wallets: readonly string[]): Promise<void> {
+  return makeWalletsDue(tx, wallets);
+}
+
+export const findNextRevocation = revocations.findWaiting;
+export const postponeRevocation = revocations.postpone;
+
+/**
+ * Assigns a revocation to the operator transaction that is being stored. Throws if the revocation is already assigned.
+ */
+export async function assignRevocation(tx: Db, id: string, transactionId: string): Promise<void> {
+  if (!(await revocations.assign(tx, id, transactionId)))
+    throw new Error('the state of a revocation changed concurrently');
+}
+
+/** Records a confirmed revocation. Appends a `wallet.revoked` event for each verification that ends with it. */
+export async function finishRevocation(ctx: Parts, tx: Db, transactionId: string): Promise<void> {
+  const entry = await revocations.markDone(tx, transactionId);
+  if (entry === undefined) return;
+  const ended = await markRevoked(tx, entry, toTimestamp(ctx.clock.micros()));
+  const events = ended.map(({ id, partner_id, user_id, offer_id, chain }) => ({
+    ...{ partnerId: partner_id, userId: user_id, type: 'wallet.revoked' },
+    data: { object: 'allowed_wallet', id, offer_id, chain, status: 'revoked' },
+    related: { object: 'offer', id: offer_id, path: `/v1/offers/${offer_id}` },
+  }));
+  await appendEvents(ctx, tx, events);
+}
+
+/**
+ * Requeues a revocation whose transaction reverted, was cancelled or lost its nonce. If the wallet was revoked in the
+ * meantime, the second revocation is harmless.
+ */
+export function releaseRevocation(tx: Db, transactionId: string): Promise<void> {
+  return revocations.release(tx, transactionId, REVERTED_DELAY_SECONDS);
+}
+
+/**
+ * Reopens a revocation whose transaction was undone by a reorganization. The settlement worker sends the transaction
+ * again. The revocation's events remain, and are not appended a second time.
+ */
+export function reopenRevocation(tx: Db, transactionId: string): Promise<void> {
+  return revocations.reopen(tx, transactionId);
+}

@@ -1,0 +1,177 @@
+import { type Selectable, sql } from 'kysely';
+import type { Db } from '../../platform/db/pool.ts';
+import type { AllowVerifications } from '../../platform/db/wallet-tables.ts';
+
+/** A user's permission to have a wallet on an offer's allow-list. `state` says what has become of the permission. */
+export type Verification = Omit<Selectable<AllowVerifications>, 'check_at'>;
+
+/** A wallet's entry in an allow-list contract. Verifications of several users and offers can justify the same entry. */
+export type Entry = Pick<Verification, 'chain' | 'contract' | 'wallet'>;
+
+type VerificationKey = Entry & Pick<Verification, 'offer_id' | 'user_id'>;
+export type NewVerification = VerificationKey & { id: string; partner_id: string; deadline: string };
+
+const KEY_COLUMNS = ['offer_id', 'user_id', 'chain', 'contract', 'wallet'] as const;
+const COLUMNS = sql`id, offer_id, user_id, partner_id, chain, contract, wallet, state, deadline, inserted_at, updated_at`;
+/** Matches verifications whose wallet the chain allows (`allowed`) or may allow soon (`permitted`). */
+const STANDING = sql`state in ('permitted', 'allowed')`;
+
+const isOf = ({ chain, contract, wallet }: Entry) =>
+  sql`wallet = ${wallet} and chain = ${chain} and contract = ${contract}`;
+
+/** Starts a verification, or restarts the existing one for the same offer, user, wallet and allow-list. */
+export async function startVerification(tx: Db, verification: NewVerification, time: string): Promise<void> {
+  const { partner_id, deadline } = verification;
+  const changes = { state: 'permitted' as const, partner_id, deadline, updated_at: time };
+  await tx
+    .insertInto('allow_verifications')
+    .values({ ...verification, ...changes, inserted_at: time })
+    .onConflict((conflict) =>
+      conflict.columns(KEY_COLUMNS).doUpdateSet({ ...changes, check_at: '-infinity' }),
+    )
+    .execute();
+}
+
+/**
+ * Records that the chain already allows the wallet. Returns the verification, or undefined if that was already
+ * recorded.
+ */
+export async function putAllowed(
+  tx: Db,
+  { partner_id, deadline, ...key }: NewVerification,
+  time: string,
+): Promise<Verification | undefined> {
+  const { rows } = await sql<Verification>`
+    insert into allow_verifications (id, offer_id, user_id, partner_id, chain, contract, wallet, state, deadline,
+      inserted_at, updated_at)
+    values (${key.id}, ${key.offer_id}, ${key.user_id}, ${partner_id}, ${key.chain}, ${key.contract}, ${key.wallet},
+      'allowed', ${deadline}, ${time}, ${time})
+    on conflict (offer_id, user_id, chain, contract, wallet) do update
+      set state = 'allowed', partner_id = excluded.partner_id, updated_at = excluded.updated_at, check_at = '-infinity'
+      where allow_verifications.state <> 'allowed'
+    returning ${COLUMNS}`.execute(tx);
+  return rows[0];
+}
+
+/** Changes a `permitted` verification to `state` and returns it. Returns undefined if it is not `permitted`. */
+export async function finishVerification(
+  tx: Db,
+  key: VerificationKey,
+  state: 'allowed' | 'expired',
+  time: string,
+): Promise<Verification | undefined> {
+  const { rows } = await sql<Verification>`
+    update allow_verifications set state = ${state}, updated_at = ${time}, check_at = '-infinity'
+    where offer_id = ${key.offer_id} and user_id = ${key.user_id} and ${isOf(key)} and state = 'permitted'
+    returning ${COLUMNS}`.execute(tx);
+  return rows[0];
+}
+
+/**
+ * Lists verifications whose transaction may still be mined, least recently updated first. Starts behind the
+ * verification `after`, or at the first one if `after` is null.
+ */
+export async function listPermitted(
+  db: Db,
+  after: Pick<Verification, 'id' | 'updated_at'> | null,
+  limit: number,
+): Promise<Verification[]> {
+  const beyond = after === null ? sql`` : sql`and (updated_at, id) > (${after.updated_at}, ${after.id})`;
+  const { rows } = await sql<Verification>`
+    select ${COLUMNS} from allow_verifications where state = 'permitted' ${beyond}
+    order by updated_at, id limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Leases verifications whose check is due. No other node takes them before `leaseUntil`. */
+export async function takeDue(
+  db: Db,
+  { now, leaseUntil, limit }: { now: string; leaseUntil: string; limit: number },
+): Promise<Verification[]> {
+  const { rows } = await sql<Verification>`
+    update allow_verifications set check_at = ${leaseUntil} where id in (
+      select id from allow_verifications where ${STANDING} and check_at <= ${now}
+      order by check_at limit ${limit} for update skip locked)
+    returning ${COLUMNS}`.execute(db);
+  return rows;
+}
+
+/**
+ * Sets the time of the next check. Does nothing if the check became due again during the lease, for example because the
+ * user's facts changed.
+ */
+export async function setNextCheck(
+  db: Db,
+  id: string,
+  { leaseUntil, next }: { leaseUntil: string; next: string },
+): Promise<void> {
+  await sql`update allow_verifications set check_at = ${next} where id = ${id} and check_at = ${leaseUntil}`.execute(
+    db,
+  );
+}
+
+/** Makes the checks of these wallets' verifications due immediately. */
+export async function makeWalletsDue(tx: Db, wallets: readonly string[]): Promise<void> {
+  await sql`update allow_verifications set check_at = '-infinity'
+    where wallet = any(${wallets}::text[]) and ${STANDING}`.execute(tx);
+}
+
+/** Lists other users' verifications that also justify this allow-list entry. */
+export async function listOthers(db: Db, row: Verification): Promise<Verification[]> {
+  const { rows } = await sql<Verification>`
+    select ${COLUMNS} from allow_verifications where ${isOf(row)} and ${STANDING} and user_id <> ${row.user_id}`.execute(
+    db,
+  );
+  return rows;
+}
+
+/**
+ * Sets a verification to `expired` without revoking its allow-list entry. The entry stays, because another user's
+ * verification justifies it.
+ */
+export async function dropVerification(db: Db, id: string, time: string): Promise<void> {
+  await sql`update allow_verifications set state = 'expired', updated_at = ${time}
+    where id = ${id} and ${STANDING}`.execute(db);
+}
+
+/** Lists the allow-list entries that the user's verifications justify. */
+export async function listEntriesOf(tx: Db, userId: string): Promise<Entry[]> {
+  const { rows } = await sql<Entry>`
+    select distinct chain, contract, wallet from allow_verifications where user_id = ${userId} and ${STANDING}`.execute(
+    tx,
+  );
+  return rows;
+}
+
+export async function hasRevoking(tx: Db, userId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from allow_verifications where user_id = ${userId} and state = 'revoking' limit 1`.execute(tx);
+  return rows.length > 0;
+}
+
+/** Returns whether any of the user's wallets was permitted on an allow-list, even if the permission has ended. */
+export async function hasVerifications(tx: Db, userId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from allow_verifications where user_id = ${userId} limit 1`.execute(tx);
+  return rows.length > 0;
+}
+
+/**
+ * Sets every verification that justifies this allow-list entry to `revoking`. Returns how many verifications it
+ * changed.
+ */
+export async function startRevoking(tx: Db, entry: Entry, time: string): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update allow_verifications set state = 'revoking', updated_at = ${time} where ${isOf(entry)} and ${STANDING}`.execute(
+    tx,
+  );
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** Sets the verifications of a revoked entry to `revoked` and returns them. */
+export async function markRevoked(tx: Db, entry: Entry, time: string): Promise<Verification[]> {
+  const { rows } = await sql<Verification>`
+    update allow_verifications set state = 'revoked', updated_at = ${time}
+    where ${isOf(entry)} and state = 'revoking' returning ${COLUMNS}`.execute(tx);
+  return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}

@@ -1,0 +1,194 @@
+import type { Caller } from '../../kernel/access.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { isId, newId } from '../../kernel/ids.ts';
+import { type PageQuery, readPage } from '../../kernel/paging.ts';
+import { toTimestamp } from '../../kernel/wire.ts';
+import type { Context } from '../../platform/context/context.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import { appendEvent, type EventSource, placeEvents } from '../../platform/events/event.ts';
+import * as store from './endpoint-store.ts';
+import { assertKnownTypes } from './event-types.ts';
+import type { Enabling, EndpointChange, NewEndpoint, WebhookEndpoint } from './schema.ts';
+import { newWebhookSecret } from './signature.ts';
+
+/** The parts of the context that this module uses. The CLI provides no other parts. */
+export type EndpointContext = Pick<
+  Context,
+  'db' | 'clock' | 'random' | 'sealing' | 'commitReply' | 'webhooks'
+> &
+  EventSource;
+
+type PartnerCaller = Pick<Caller, 'partnerId'>;
+
+const MAX_ENDPOINTS = 20;
+const DEFAULT_GRACE_HOURS = 24;
+export const SECRET_PURPOSE = 'webhook secret';
+
+export async function createEndpoint(
+  ctx: EndpointContext,
+  { partnerId }: PartnerCaller,
+  { url, types, description = null }: NewEndpoint,
+): Promise<WebhookEndpoint> {
+  assertKnownTypes(types);
+  await ctx.webhooks.checkUrl(url);
+  const id = newId(ctx.clock, ctx.random);
+  const { secret, sealed } = createSecret(ctx, id);
+  return ctx.commitReply(async (tx) => {
+    const row = {
+      ...{ id, partner_id: partnerId, url, types, description, sealed_secret: sealed },
+      inserted_at: toTimestamp(ctx.clock.micros()),
+    };
+    if (!(await store.insertEndpoint(tx, row, MAX_ENDPOINTS)))
+      throw new ApiError('webhook_endpoint_limit_reached', { max: MAX_ENDPOINTS });
+    return { ...(await readRow(tx, partnerId, id)), secret };
+  });
+}
+
+export async function listEndpoints(ctx: EndpointContext, { partnerId }: PartnerCaller, query: PageQuery) {
+  const page = await readPage(ctx.sealing, `webhook endpoints ${partnerId}`, query, (keyset) =>
+    store.listEndpoints(ctx.db, partnerId, keyset),
+  );
+  return { ...page, data: page.data.map(toWire) };
+}
+
+export async function readEndpoint(
+  ctx: EndpointContext,
+  caller: PartnerCaller,
+  id: string,
+): Promise<WebhookEndpoint> {
+  return readRow(ctx.db, caller.partnerId, id);
+}
+
+export async function changeEndpoint(
+  ctx: EndpointContext,
+  { partnerId }: PartnerCaller,
+  id: string,
+  change: EndpointChange,
+): Promise<WebhookEndpoint> {
+  assertKnownTypes(change.types ?? []);
+  if (change.url !== undefined) {
+    await readRow(ctx.db, partnerId, id);
+    await ctx.webhooks.checkUrl(change.url);
+  }
+  return withEndpoint(ctx, partnerId, id, async (tx) => {
+    await store.updateEndpoint(tx, id, change);
+  });
+}
+
+/** Deletes the endpoint and returns its last state. */
+export async function removeEndpoint(
+  ctx: EndpointContext,
+  { partnerId }: PartnerCaller,
+  id: string,
+): Promise<WebhookEndpoint> {
+  return ctx.commitReply(async (tx) => {
+    await lock(tx, partnerId, id);
+    const last = await readRow(tx, partnerId, id);
+    await store.deleteEndpoint(tx, id);
+    return last;
+  });
+}
+
+export async function rotateEndpointSecret(
+  ctx: EndpointContext,
+  { partnerId }: PartnerCaller,
+  id: string,
+  graceHours = DEFAULT_GRACE_HOURS,
+): Promise<WebhookEndpoint> {
+  const { secret, sealed } = createSecret(ctx, id);
+  return ctx.commitReply(async (tx) => {
+    await lock(tx, partnerId, id);
+    const { previous_secret_until: until } = await readRow(tx, partnerId, id);
+    // At most two secrets are valid at a time, because each adds a signature to every delivery. During a grace period,
+    // a rotation with another grace period is therefore refused. A rotation with `graceHours` 0 is allowed: it ends the
+    // earlier grace period.
+    if (until !== null && graceHours > 0) throw new ApiError('secret_rotation_in_progress', { until });
+    await store.replaceSecret(tx, id, sealed, graceHours);
+    return { ...(await readRow(tx, partnerId, id)), secret };
+  });
+}
+
+export async function disableEndpoint(ctx: EndpointContext, { partnerId }: PartnerCaller, id: string) {
+  return withEndpoint(ctx, partnerId, id, (tx) => store.disableEndpoint(tx, id, 'requested'));
+}
+
+export async function enableEndpoint(
+  ctx: EndpointContext,
+  { partnerId }: PartnerCaller,
+  id: string,
+  { from = 'stopped' }: Enabling,
+) {
+  if (from === 'now') await placeEvents(ctx.db);
+  return withEndpoint(ctx, partnerId, id, async (tx) => {
+    const { state } = await readRow(tx, partnerId, id);
+    if (state !== 'disabled') return;
+    if (from === 'now') await store.skipToNow(tx, id);
+    await store.enableEndpoint(tx, id);
+  });
+}
+
+/** Appends a `webhook.test` event, which the endpoint receives regardless of its event types. */
+export async function testEndpoint(ctx: EndpointContext, { partnerId }: PartnerCaller, id: string) {
+  return ctx.commitReply(async (tx) => {
+    await requireEnabled(tx, partnerId, id);
+    const event_id = await appendEvent(ctx, tx, {
+      ...{ partnerId, userId: null, type: 'webhook.test' },
+      data: { object: 'webhook_endpoint', id },
+    });
+    return { object: 'webhook_test' as const, endpoint_id: id, event_id };
+  });
+}
+
+/**
+ * Locks the endpoint. Throws `not_found` if the partner has no such endpoint, and `endpoint_disabled` if it is
+ * disabled.
+ */
+export async function requireEnabled(tx: Db, partnerId: string, id: string): Promise<void> {
+  await lock(tx, partnerId, id);
+  const { state } = await readRow(tx, partnerId, id);
+  if (state === 'disabled') throw new ApiError('endpoint_disabled');
+}
+
+function withEndpoint(
+  ctx: EndpointContext,
+  partnerId: string,
+  id: string,
+  change: (tx: Db) => Promise<void>,
+): Promise<WebhookEndpoint> {
+  return ctx.commitReply(async (tx) => {
+    await lock(tx, partnerId, id);
+    await change(tx);
+    return readRow(tx, partnerId, id);
+  });
+}
+
+async function lock(tx: Db, partnerId: string, id: string): Promise<void> {
+  if (!isId(id) || !(await store.lockEndpoint(tx, partnerId, id))) throw new ApiError('not_found');
+}
+
+async function readRow(db: Db, partnerId: string, id: string): Promise<WebhookEndpoint> {
+  const row = isId(id) ? await store.findEndpoint(db, partnerId, id) : undefined;
+  if (row === undefined) throw new ApiError('not_found');
+  return toWire(row);
+}
+
+function createSecret({ random, sealing }: EndpointContext, id: string): { secret: string; sealed: Buffer } {
+  const secret = newWebhookSecret(random);
+  return { secret, sealed: sealing.seal(SECRET_PURPOSE, Buffer.from(secret), id) };
+}
+
+function toWire(row: store.EndpointRow): WebhookEndpoint {
+  return {
+    object: 'webhook_endpoint',
+    id: row.id,
+    url: row.url,
+    types: row.types,
+    description: row.description,
+    state: row.state,
+    disabled_reason: row.disabled_reason,
+    previous_secret_until: row.previous_secret_until,
+    behind: Number(row.behind),
+    last_delivered_at: row.last_delivered_at,
+    inserted_at: row.inserted_at,
+  };
+}

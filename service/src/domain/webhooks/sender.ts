@@ -1,0 +1,231 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { Agent, buildConnector, request } from 'undici';
+import { realTime } from '../../kernel/clock.ts';
+import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
+import { createAddressRules } from './address-rules.ts';
+import { createTunnels, type OpenTunnel } from './proxy-tunnel.ts';
+import { type Resolve, systemResolver } from './resolve.ts';
+import { createUrlRules, DestinationRefused, type UrlRules } from './url-rules.ts';
+
+const TIMEOUT_MS = 15_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 10_000;
+/** The maximum number of addresses to try per host. */
+const MAX_ADDRESSES = 4;
+/** The diagnostics channel on which undici reports which socket carries a request. */
+const SENT_CHANNEL = 'undici:client:sendHeaders';
+const MAX_READ_BYTES = 64 * 1024;
+const MAX_KEPT_BYTES = 1024;
+
+/** Why no response arrived. */
+export type SendError =
+  | 'timeout'
+  | 'connection_refused'
+  | 'connection_failed'
+  | 'dns_error'
+  | 'tls_error'
+  | 'address_refused'
+  | 'stopped';
+
+export type SendResult = {
+  durationMs: number;
+  status: number | null;
+  error: SendError | null;
+  /** The address that the request was sent to; null if no connection was made. */
+  address: string | null;
+  /** The first KiB of the response. */
+  response: string | null;
+  retryAfterSeconds: number | null;
+};
+
+export type WebhookSender = {
+  checkUrl: UrlRules['check'];
+  /** Posts the body once. Does not follow redirects and never rejects. */
+  send(url: string, headers: Record<string, string>, body: string): Promise<SendResult>;
+  /**
+   * Sends a HEAD request, with the same checks as `send`. Returns null if a response arrived, and the error otherwise.
+   * Never rejects.
+   */
+  probe(url: string): Promise<SendError | null>;
+  /** Aborts all requests. A `send` in progress then returns the error `stopped`. */
+  close(): Promise<void>;
+};
+
+type Options = {
+  allowCidrs: readonly string[];
+  baseUrl: string;
+  /** The HTTP proxy that webhooks pass through. Default: none. */
+  proxyUrl?: string | null;
+  resolve?: Resolve;
+  timeoutMs?: number;
+  /** Called after every attempt. */
+  onResult?(result: SendResult): void;
+};
+
+export function openWebhookSender({
+  allowCidrs,
+  baseUrl,
+  proxyUrl = null,
+  resolve = systemResolver(),
+  timeoutMs = TIMEOUT_MS,
+  onResult,
+}: Options): WebhookSender {
+  const rules = createUrlRules(createAddressRules(allowCidrs), baseUrl, resolve);
+  const stopping = new AbortController();
+  /**
+   * The destination address of each connection through the proxy. The delivery log shows this address instead of the
+   * proxy's address.
+   */
+  const destinations = new WeakMap<Socket, string>();
+  const openTunnel = proxyUrl === null ? null : createTunnels(proxyUrl);
+  const agent = new Agent({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    connect: guardedConnector(rules, timeoutMs, stopping.signal, openTunnel, destinations),
+  });
+  /**
+   * The address that each attempt was sent to. The key is the body of the attempt, which undici reports together with
+   * the socket.
+   */
+  const addresses = new WeakMap<object, string>();
+  const onSent = (message: unknown): void => {
+    const { request: sent, socket } = message as { request: { body: unknown }; socket: Socket };
+    const address = destinations.get(socket) ?? socket.remoteAddress ?? '';
+    if (Buffer.isBuffer(sent.body)) addresses.set(sent.body, address);
+  };
+  subscribe(SENT_CHANNEL, onSent);
+  return {
+    checkUrl: rules.check,
+    send: async (url, headers, text) => {
+      const body = Buffer.from(text);
+      const startedAt = performance.now();
+      const finish = (part: Partial<SendResult>): SendResult => {
+        const result = {
+          ...{ status: null, error: null, response: null, retryAfterSeconds: null },
+          ...part,
+          durationMs: Math.round(performance.now() - startedAt),
+          address: addresses.get(body) ?? null,
+        };
+        onResult?.(result);
+        return result;
+      };
+      const timeout = AbortSignal.timeout(timeoutMs);
+      try {
+        const signal = AbortSignal.any([timeout, stopping.signal]);
+        const reply = await request(url, { method: 'POST', headers, body, dispatcher: agent, signal });
+        const retryAfter = String(reply.headers['retry-after'] ?? '') || undefined;
+        const response = await readStart(reply.body);
+        const retryAfterSeconds = parseRetryAfter(retryAfter, realTime());
+        return finish({ status: reply.statusCode, response, retryAfterSeconds });
+      } catch (error) {
+        return finish({ error: sendErrorOf(error, timeout, stopping.signal) });
+      }
+    },
+    probe: async (url) => {
+      const timeout = AbortSignal.timeout(timeoutMs);
+      try {
+        const signal = AbortSignal.any([timeout, stopping.signal]);
+        const { body } = await request(url, { method: 'HEAD', dispatcher: agent, signal });
+        await body.dump();
+        return null;
+      } catch (error) {
+        return sendErrorOf(error, timeout, stopping.signal);
+      }
+    },
+    close: async () => {
+      stopping.abort();
+      await agent.destroy();
+      unsubscribe(SENT_CHANNEL, onSent);
+    },
+  };
+}
+
+/**
+ * Returns a connector that resolves the host, and refuses the host if any of its addresses is not permitted. Otherwise,
+ * the connector tries the addresses one after another until one accepts the connection or the attempt has ended. The
+ * check is not in the `lookup` option of the socket, because `lookup` is not called for a URL that contains an IP
+ * address.
+ */
+function guardedConnector(
+  rules: UrlRules,
+  timeoutMs: number,
+  stopping: AbortSignal,
+  openTunnel: OpenTunnel | null,
+  destinations: WeakMap<Socket, string>,
+): buildConnector.connector {
+  const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+  const connectTo = (options: buildConnector.Options) =>
+    new Promise<Socket>((resolve, reject) => {
+      connect(options, (error, socket) => (error === null ? resolve(socket) : reject(error)));
+    });
+  const connectThrough = async (tunnel: OpenTunnel, options: buildConnector.Options, signal: AbortSignal) => {
+    const { hostname: address, protocol, port } = options;
+    const httpSocket = await tunnel(address, port || (protocol === 'https:' ? '443' : '80'), signal);
+    const socket = protocol === 'https:' ? await connectTo({ ...options, httpSocket }) : httpSocket;
+    destinations.set(socket, address);
+    return socket;
+  };
+  const connectAny = async (options: buildConnector.Options): Promise<Socket> => {
+    const { protocol, hostname, port } = options;
+    const ended = AbortSignal.any([AbortSignal.timeout(timeoutMs), stopping]);
+    const found = await rules.permittedAddresses({ protocol, hostname, port: port ?? '' });
+    let failure: unknown;
+    for (const address of found.slice(0, MAX_ADDRESSES)) {
+      ended.throwIfAborted();
+      try {
+        const checked = { ...options, hostname: address };
+        return await (openTunnel === null ? connectTo(checked) : connectThrough(openTunnel, checked, ended));
+      } catch (error) {
+        // Keeps the first TLS error, because it is more helpful than an error from a later address.
+        if (!isTlsError(failure)) failure = error;
+      }
+    }
+    throw failure;
+  };
+  return (options, callback) => {
+    connectAny(options).then(
+      (socket) => callback(null, socket),
+      (error: Error) => callback(error, null),
+    );
+  };
+}
+
+/**
+ * Returns the first KiB of the response as text. Reads up to 64 KiB, because a connection can be reused only if its
+ * whole response was read.
+ */
+async function readStart(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    if (size < MAX_KEPT_BYTES) chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_READ_BYTES) break;
+  }
+  const text = Buffer.concat(chunks).subarray(0, MAX_KEPT_BYTES).toString();
+  // Removes control characters, except line breaks and tabs. PostgreSQL cannot store NUL. The other control characters
+  // could hide text from people who read the response.
+  return text === ''
+    ? null
+    : text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => (/[\n\t]/.test(character) ? character : ''));
+}
+
+function sendErrorOf(error: unknown, timeout: AbortSignal, stopping: AbortSignal): SendError {
+  if (timeout.aborted) return 'timeout';
+  if (stopping.aborted) return 'stopped';
+  if (error instanceof DestinationRefused)
+    return error.reason === 'unresolvable' ? 'dns_error' : 'address_refused';
+  const code = codeOf(error);
+  if (code === 'ECONNREFUSED') return 'connection_refused';
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return 'timeout';
+  return isTlsError(error) ? 'tls_error' : 'connection_failed';
+}
+
+function isTlsError(error: unknown): boolean {
+  return /^(ERR_SSL|ERR_TLS|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|EPROTO)/.test(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | undefined)?.code ?? '');
+}

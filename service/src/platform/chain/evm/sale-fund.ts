@@ -1,0 +1,273 @@
+import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
+import { saleFundV2 } from '@causeway/contracts/abi/sale-fund-v2.ts';
+import { type Hex, zeroAddress, zeroHash } from 'viem';
+import {
+  decodeFunctionResult,
+  encodeErrorResult,
+  encodeFunctionData,
+  keccak256,
+  numberToHex,
+  parseAbi,
+  slice,
+  toEventSelector,
+  toHex,
+} from 'viem/utils';
+import { ApiError } from '../../../kernel/errors.ts';
+import type { EvmChain } from './client.ts';
+import { contractCall } from './contract-call.ts';
+import type { EventLog } from './receipts.ts';
+
+const { abi } = saleFund;
+const abiV2 = saleFundV2.abi;
+
+/**
+ * One user's part of a commit or of a refund (`remit`). Second-generation funds accept each `commitment` id only once.
+ */
+export type FundRow = { commitment: Hex; user: Hex; optionId: string; token: Hex; amount: bigint };
+
+/** The generation of a fund contract. Only second-generation funds use commitment ids. */
+export type FundGeneration = 1 | 2;
+
+const TOTALS_ABI = parseAbi([
+  'function totals(address token) view returns (uint256, uint256, uint256, uint256)',
+]);
+
+/** The ERC-165 id of `ISaleFundV2`. */
+const GENERATION_2_INTERFACE = '0x563aa1fd';
+
+/** Returns the option id that funds use on chain: the hash of the option's id as text. */
+export function hashOption(optionId: string): Hex {
+  return keccak256(toHex(optionId));
+}
+
+/** Reads the smallest amount that the fund accepts in one commit. */
+export function readMinCommit({ reader }: EvmChain, fund: Hex): Promise<bigint> {
+  return reader.read(contractCall(fund, abi, 'minCommit', []));
+}
+
+/**
+ * Reads the generation of a fund. A contract that does not report the second-generation interface counts as
+ * first-generation. A wrong result moves no money, because each generation rejects the other's `commit` and `remit`
+ * calls.
+ */
+export async function readFundGeneration({ reader }: EvmChain, fund: Hex): Promise<FundGeneration> {
+  try {
+    const call = contractCall(fund, abiV2, 'supportsInterface', [GENERATION_2_INTERFACE]);
+    return (await reader.read(call)) ? 2 : 1;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 422) return 1;
+    throw error;
+  }
+}
+
+/** Keeps only the rows that a second-generation fund reports as committed or refunded, depending on `state`. */
+export function readIdState<Row extends FundRow>(
+  { reader }: EvmChain,
+  fund: Hex,
+  state: 'isCommitted' | 'isRemitted',
+  rows: readonly Row[],
+): Promise<Row[]> {
+  const reads = rows.map(({ commitment }) => reader.readNow(contractCall(fund, abiV2, state, [commitment])));
+  return Promise.all(reads).then((found) => rows.filter((_, i) => found[i]));
+}
+
+/** The number and the sum of a fund's commits, and of its refunds, in one token. */
+export type FundTotals = { commits: bigint; committed: bigint; refunds: bigint; refunded: bigint };
+
+/** Reads the totals that the fund itself keeps for a token, as of `block`. */
+export async function readTokenTotals(
+  { rpc }: EvmChain,
+  fund: Hex,
+  token: Hex,
+  block: bigint,
+): Promise<FundTotals> {
+  const data = encodeFunctionData({ abi: TOTALS_ABI, functionName: 'totals', args: [token] });
+  const params = [{ to: fund, data }, numberToHex(block)];
+  const result = (await rpc.request({ method: 'eth_call', params })) as Hex;
+  const [commits, committed, refunds, refunded] = decodeFunctionResult({
+    ...{ abi: TOTALS_ABI, functionName: 'totals', data: result },
+  });
+  return { commits, committed, refunds, refunded };
+}
+
+/**
+ * Encodes a commit. A `single` call reverts if its row fails. In a `batch` call, a failed row does not affect the other
+ * rows.
+ */
+export function encodeCommit(
+  rows: readonly FundRow[],
+  form: 'single' | 'batch',
+  generation: FundGeneration,
+): Hex {
+  const [first] = rows;
+  const single = form === 'single' ? first : undefined;
+  if (generation === 2) {
+    const args = [single === undefined ? rows.map(toIdentified) : toIdentified(single)];
+    return encodeFunctionData({ abi: abiV2, functionName: 'commit', args } as never);
+  }
+  if (single !== undefined) {
+    const args = [single.user, hashOption(single.optionId), single.token, single.amount] as const;
+    return encodeFunctionData({ abi, functionName: 'commit', args });
+  }
+  const args = [
+    rows.map(({ user }) => user),
+    rows.map(({ optionId }) => hashOption(optionId)),
+    rows.map(({ token }) => token),
+    rows.map(({ amount }) => amount),
+  ] as const;
+  return encodeFunctionData({ abi, functionName: 'commit', args });
+}
+
+/** Encodes refunds for one option and one token. The call reverts if any of the refunds fails. */
+export function encodeRemit(rows: readonly FundRow[], generation: FundGeneration): Hex {
+  const [first] = rows;
+  if (first === undefined) throw new Error('a refund call needs at least one participation');
+  const amounts = rows.map(({ amount }) => amount);
+  if (generation === 2) {
+    const args = rows.length === 1 ? [toIdentified(first), first.amount] : [rows.map(toIdentified), amounts];
+    return encodeFunctionData({ abi: abiV2, functionName: 'remit', args } as never);
+  }
+  const option = hashOption(first.optionId);
+  if (rows.length === 1) {
+    const args = [first.user, option, first.token, first.amount] as const;
+    return encodeFunctionData({ abi, functionName: 'remit', args });
+  }
+  const args = [rows.map(({ user }) => user), option, first.token, amounts] as const;
+  return encodeFunctionData({ abi, functionName: 'remit', args });
+}
+
+function toIdentified({ commitment, user, optionId, token, amount }: FundRow) {
+  return { id: commitment, user, option: hashOption(optionId), token, amount };
+}
+
+const EMPTY_ROW: FundRow = {
+  commitment: zeroHash,
+  user: zeroAddress,
+  optionId: '',
+  token: zeroAddress,
+  amount: 0n,
+};
+const SINGLE_COMMIT_SELECTORS = ([1, 2] as const).map((generation) =>
+  slice(encodeCommit([EMPTY_ROW], 'single', generation), 0, 4),
+);
+
+/** Returns whether `data` is a call that commits a single row. Unlike a batch, such a call reverts if its row fails. */
+export function isSingleCommit(data: Hex): boolean {
+  return SINGLE_COMMIT_SELECTORS.some((selector) => data.startsWith(selector));
+}
+
+/**
+ * Encodes a call that shows whether the sender has a role. Every fund rejects this call: with `Unauthorized` if the
+ * sender lacks the role, otherwise because the row in the call is empty.
+ */
+export function encodeRoleProbe(role: 'commit' | 'remit', token: Hex, generation: FundGeneration): Hex {
+  const rows = [{ ...EMPTY_ROW, token }];
+  return role === 'commit' ? encodeCommit(rows, 'single', generation) : encodeRemit(rows, generation);
+}
+
+const IS_STOPPED = encodeErrorResult({ abi, errorName: 'IsStopped' });
+const UNAUTHORIZED = encodeErrorResult({ abi, errorName: 'Unauthorized' });
+
+/**
+ * Checks whether the revert means that the fund rejects all calls like this one. Returns the reason, or null if the
+ * revert concerns only the rows of this call.
+ */
+export function fundBlockedReason(revert: Hex): 'fund_stopped' | 'role_missing' | null {
+  if (revert.startsWith(IS_STOPPED)) return 'fund_stopped';
+  return revert.startsWith(UNAUTHORIZED) ? 'role_missing' : null;
+}
+
+export type FundEventName = 'Committed' | 'Remitted' | 'BatchFail';
+
+/**
+ * Returns the name of the fund's event for each row, or null for a row without an event in the logs. The fund may emit
+ * its events in any order, so rows and events are matched by their values. If several rows have equal values, each of
+ * them gets a different event.
+ */
+export function matchRows(
+  fund: Hex,
+  logs: readonly EventLog[],
+  rows: readonly FundRow[],
+): (FundEventName | null)[] {
+  const events = new Map<string, FundEventName[]>();
+  for (const log of logs) {
+    if (log.address.toLowerCase() !== fund.toLowerCase()) continue;
+    const event = decodeFundEvent(log);
+    if (event === null) continue;
+    events.set(keyOf(event), [...(events.get(keyOf(event)) ?? []), event.name]);
+  }
+  return rows.map((row) => {
+    const values = { ...row, option: hashOption(row.optionId) };
+    const found = events.get(keyOf(values)) ?? events.get(keyOf({ ...values, commitment: null }));
+    return found?.shift() ?? null;
+  });
+}
+
+/** An event about one row. `commitment` is null for first-generation funds. */
+export type FundEvent = {
+  name: FundEventName;
+  commitment: Hex | null;
+  user: Hex;
+  option: Hex;
+  token: Hex;
+  amount: bigint;
+};
+
+type EventAbi = { name: string; inputs: readonly { name?: string; indexed?: boolean }[] };
+
+/**
+ * The events about rows, keyed by their first topic. Every argument of these events is one word, so `readWords` can
+ * slice the arguments from the log. viem's decoder is slower: for every log, it hashes the signature of every event in
+ * the ABI.
+ */
+const EVENTS: ReadonlyMap<Hex, EventAbi> = new Map(
+  [...abi, ...abiV2].flatMap((item) =>
+    item.type === 'event' && ['Committed', 'Remitted', 'BatchFail'].includes(item.name)
+      ? [[toEventSelector(item), item as EventAbi] as const]
+      : [],
+  ),
+);
+const WORD_DIGITS = 64;
+
+/** Decodes an event about a row: a commit, a refund or a failed commit. Returns null for any other log. */
+export function decodeFundEvent({ topics, data }: EventLog): FundEvent | null {
+  const event = EVENTS.get(topics[0] as Hex);
+  const words = event && readWords(event, topics, data);
+  if (words === undefined || words === null) return null;
+  const { kind = '0', id, user = '', option = '', token = '', amount = '' } = words;
+  // Only a `BatchFail` event of kind 0 is about a commit. Other kinds report other failures, such as a failed remit.
+  if (BigInt(`0x${kind}`) !== 0n) return null;
+  return {
+    name: event?.name as FundEventName,
+    commitment: id === undefined ? null : `0x${id}`,
+    user: `0x${user.slice(-40)}`,
+    option: `0x${option}`,
+    token: `0x${token.slice(-40)}`,
+    amount: BigInt(`0x${amount}`),
+  };
+}
+
+/**
+ * Returns the arguments of an event by name, each as a 32-byte word in lowercase hex without `0x`. Returns null if an
+ * argument is missing.
+ */
+function readWords(
+  { inputs }: EventAbi,
+  topics: readonly Hex[],
+  data: Hex,
+): Partial<Record<string, string>> | null {
+  const words: Record<string, string> = {};
+  let topic = 1;
+  let start = 2;
+  for (const { name = '', indexed } of inputs) {
+    const word = indexed === true ? topics[topic++]?.slice(2) : data.slice(start, start + WORD_DIGITS);
+    if (indexed !== true) start += WORD_DIGITS;
+    if (word?.length !== WORD_DIGITS) return null;
+    words[name] = word.toLowerCase();
+  }
+  return words;
+}
+
+function keyOf({ commitment, user, option, token, amount }: Omit<FundEvent, 'name'>): string {
+  return [commitment, user, option, token, amount].join().toLowerCase();
+}

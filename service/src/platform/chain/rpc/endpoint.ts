@@ -1,0 +1,231 @@
+import { Pool } from 'undici';
+import { createFairQueue } from '../../../kernel/fair-queue.ts';
+import { measureCall } from '../../../kernel/tracer.ts';
+import { createCircuitBreaker } from '../../outbound/circuit-breaker.ts';
+import {
+  failureOfError,
+  failureOfStatus,
+  UpstreamFailure,
+  type UpstreamFailureKind,
+} from '../../outbound/failure.ts';
+import { sendHttpRequest } from '../../outbound/http-request.ts';
+import { NodeError } from './failures.ts';
+import { providerName } from './provider-name.ts';
+
+export type RpcCall = { method: string; params: unknown };
+
+/**
+ * A node's reply to one call. The error is a `NodeError` if it answers the call, such as a revert. An `UpstreamFailure`
+ * means that the node could not answer the call; `Rpc` then asks another node, and returns an `ApiError` if none can.
+ */
+export type RpcReply = { result: unknown } | { error: Error };
+
+/** One RPC URL with its connections and its circuit breaker. */
+export type Endpoint = {
+  /** The name of the provider that runs the endpoint. Endpoints of one provider are not independent of each other. */
+  provider: string;
+  /**
+   * Returns whether a call may be sent now. If the answer is true while the circuit is open, the caller must send its
+   * call. That call is the probe that decides whether the circuit closes.
+   */
+  isAvailable(): boolean;
+  /** Returns true if the circuit is closed and `distrust` has not been called recently. */
+  isTrusted(now: number): boolean;
+  /**
+   * Posts the calls as one HTTP request. If all connections are in use, waits in the queue `lane`. Each partner has its
+   * own lane, and the lanes take turns. Throws `UpstreamFailure` if there is no valid response.
+   */
+  post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]>;
+  /** Tells calls to prefer other endpoints for a while, because this one lags behind or has sent a bad response. */
+  distrust(forMs?: number): void;
+  /**
+   * If `isExcluded` is true, stops using the endpoint, because it serves another chain. If false, uses the endpoint
+   * again.
+   */
+  exclude(isExcluded: boolean): void;
+  isExcluded(): boolean;
+  /** The number of HTTP requests by outcome. */
+  outcomes: Readonly<Partial<Record<RpcOutcome, number>>>;
+  close(): Promise<void>;
+};
+
+export type RpcOutcome = 'answered' | UpstreamFailureKind;
+
+const MAX_CONNECTIONS = 16;
+const FAILURES_TO_OPEN = 3;
+const MAX_PAUSE_MS = 2_000;
+const MAX_WAIT_MS = 2_000;
+const DISTRUST_MS = 1_000;
+const MAX_RESPONSE_BYTES = 32 * 1_048_576;
+
+/**
+ * Decides what a node's error means. Returns null if the error answers the call: a revert, or a transaction that the
+ * node rejects. Any other error is a failure of the node, and another node may be able to answer.
+ */
+export type ClassifyError = (method: string, error: NodeError) => 'rate_limited' | 'invalid_response' | null;
+
+export function openEndpoint(url: string, classifyError: ClassifyError): Endpoint {
+  const { origin, pathname, search, username, password } = new URL(url);
+  const provider = providerName(url);
+  const pool = new Pool(origin, { connections: MAX_CONNECTIONS, pipelining: 1, keepAliveTimeout: 4_000 });
+  const credentials = username === '' ? {} : { authorization: basicAuthorization(username, password) };
+  const circuit = createCircuitBreaker({ failuresToOpen: FAILURES_TO_OPEN, maxPauseMs: MAX_PAUSE_MS });
+  const connections = createFairQueue({
+    concurrency: MAX_CONNECTIONS,
+    maxWaitMs: MAX_WAIT_MS,
+    timeout: () => new UpstreamFailure('no_response', 'no free connection'),
+  });
+  const outcomes: Partial<Record<RpcOutcome, number>> = {};
+  const count = (outcome: RpcOutcome) => {
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  };
+  let distrustedUntil = 0;
+  let excluded = false;
+
+  const distrust = (forMs = DISTRUST_MS): void => {
+    distrustedUntil = Math.max(distrustedUntil, performance.now() + forMs);
+  };
+
+  /**
+   * Records a failed call. An invalid response does not open the circuit, because such a response does not keep calls
+   * waiting for long. Instead, calls prefer other endpoints for a while.
+   */
+  function recordFailure({ kind, asksToWait, retryAfterSeconds }: UpstreamFailure): void {
+    if (asksToWait) circuit.pause(retryAfterSeconds * 1000);
+    else if (kind === 'invalid_response') {
+      circuit.succeed();
+      distrust();
+    } else circuit.fail();
+  }
+
+  async function post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]> {
+    const deadline = performance.now() + timeoutMs;
+    const leave = await connections.take(lane, timeoutMs).catch((error: unknown) => {
+      // A lack of free connections is not the endpoint's fault, so it is normally not recorded as a failure. But while
+      // the circuit is open, this call may be the probe, and other calls wait until the probe succeeds or fails.
+      if (!circuit.isClosed()) circuit.fail();
+      throw error;
+    });
+    try {
+      const remaining = Math.max(1, deadline - performance.now());
+      const { status, text } = await measureCall(
+        () => describeCalls(provider, calls),
+        () => postCalls(pool, `${pathname}${search}`, credentials, calls, remaining),
+      );
+      const replies = namingStatus(status, () => readReplies(text, calls, classifyError));
+      const hasFailed = replies.some(isFailed);
+      if (hasFailed) distrust();
+      circuit.succeed();
+      count(hasFailed ? 'invalid_response' : 'answered');
+      return replies;
+    } catch (error) {
+      const failure = failureOfError(error);
+      recordFailure(failure);
+      count(failure.kind);
+      throw failure;
+    } finally {
+      leave();
+    }
+  }
+
+  return {
+    provider,
+    isAvailable: () => circuit.wait() === 0,
+    isTrusted: (now) => now >= distrustedUntil && circuit.isClosed(),
+    post,
+    distrust,
+    exclude: (isExcluded) => {
+      excluded = isExcluded;
+    },
+    isExcluded: () => excluded,
+    outcomes,
+    close: () => pool.destroy(),
+  };
+}
+
+/** Lists the methods of the calls. Leaves out the parameters, which may contain wallet addresses. */
+function describeCalls(provider: string, calls: readonly RpcCall[]) {
+  const methods = [...new Set(calls.map(({ method }) => method))].join(' ');
+  const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': methods, 'causeway.rpc.calls': calls.length };
+  return { name: methods, attributes: { ...attributes, 'server.address': provider } };
+}
+
+function basicAuthorization(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')}`;
+}
+
+async function postCalls(
+  pool: Pool,
+  path: string,
+  credentials: Record<string, string>,
+  calls: RpcCall[],
+  timeoutMs: number,
+): Promise<{ status: number; text: string }> {
+  const requests = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
+  const response = await sendHttpRequest(pool, {
+    method: 'POST',
+    path,
+    headers: { 'content-type': 'application/json', ...credentials },
+    body: JSON.stringify(calls.length === 1 ? requests[0] : requests),
+    timeoutMs,
+    maxBytes: MAX_RESPONSE_BYTES,
+  });
+  const failure = failureOfStatus(response);
+  if (failure !== undefined) throw failure;
+  return response;
+}
+
+/**
+ * If a reply cannot be read, adds its HTTP error status to the message: a provider that refuses an API key does not
+ * always answer in JSON-RPC.
+ */
+function namingStatus<T>(status: number, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (status < 400 || !(error instanceof UpstreamFailure) || error.kind !== 'invalid_response') throw error;
+    throw new UpstreamFailure('invalid_response', `HTTP ${status}: ${error.message}`, { cause: error.cause });
+  }
+}
+
+/** Returns whether the node could not answer the call. */
+export function isFailed(reply: RpcReply): boolean {
+  return 'error' in reply && reply.error instanceof UpstreamFailure;
+}
+
+function readReplies(text: string, calls: readonly RpcCall[], classifyError: ClassifyError): RpcReply[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (cause) {
+    throw new UpstreamFailure('invalid_response', 'the body is not JSON', { cause });
+  }
+  // A node that rejects a whole batch answers with a single object.
+  if (calls.length === 1 || !Array.isArray(parsed))
+    return calls.map(({ method }) => readReply(parsed, method, classifyError));
+  const byId = new Map(parsed.map((each: { id?: unknown } | null) => [each?.id, each]));
+  return calls.map(({ method }, id) => readReply(byId.get(id), method, classifyError));
+}
+
+function readReply(reply: unknown, method: string, classifyError: ClassifyError): RpcReply {
+  const { result, error } = (reply ?? {}) as {
+    result?: unknown;
+    error?: { code?: unknown; message?: unknown; data?: unknown };
+  };
+  if (error !== undefined && error !== null) {
+    if (typeof error.code !== 'number')
+      throw new UpstreamFailure('invalid_response', 'the error has no code');
+    const nodeError = new NodeError(error.code, String(error.message ?? ''), error.data);
+    const kind = classifyError(method, nodeError);
+    if (kind === null) return { error: nodeError };
+    const failure = new UpstreamFailure(kind, `node error ${error.code}: ${nodeError.message}`, {
+      cause: nodeError,
+    });
+    // A rate limit concerns the endpoint, not only this call.
+    if (kind === 'rate_limited') throw failure;
+    return { error: failure };
+  }
+  if (result === undefined)
+    throw new UpstreamFailure('invalid_response', 'the reply has neither a result nor an error');
+  return { result };
+}

@@ -1,0 +1,48 @@
+import { type ChainFacts, chainFacts, type SolanaChainName } from '../../../kernel/chains.ts';
+import { createMemoize, type Memoize } from '../memoize.ts';
+import { openRpc, type Rpc } from '../rpc/rpc.ts';
+import { SOLANA_PROTOCOL } from './protocol.ts';
+
+/** A Solana cluster that the service has RPC endpoints for. */
+export type SolanaChain = {
+  name: SolanaChainName;
+  facts: ChainFacts;
+  rpc: Rpc;
+  /** Caches a value that never changes. Failed loads are not cached. */
+  memoize: Memoize;
+};
+
+const MAX_LAG_SECONDS = 20;
+
+export function openSolanaChain(
+  name: SolanaChainName,
+  urls: readonly string[],
+  timeoutMs: number,
+  now: () => number,
+): SolanaChain {
+  const facts = chainFacts(name);
+  const survey = { network: facts.genesisHash, maxLagSeconds: MAX_LAG_SECONDS, now };
+  const rpc = openRpc({ chain: name, protocol: SOLANA_PROTOCOL, urls, timeoutMs, ...survey });
+  return { name, facts, rpc, memoize: createMemoize() };
+}
+
+/** Returns the chain for one partner. The partner's calls wait in a separate lane, and lanes take turns. */
+export function solanaInLane(chain: SolanaChain, lane: string): SolanaChain {
+  return { ...chain, rpc: chain.rpc.inLane(lane) };
+}
+
+/** Returns one view of the chain per provider, so that answers from independent sources can be compared. */
+export function providerViews(chain: SolanaChain): SolanaChain[] {
+  return chain.rpc.providers().map((rpc) => ({ ...chain, rpc }));
+}
+
+/** Returns a message for each RPC endpoint that serves the wrong cluster. Skips endpoints that do not respond. */
+export async function findClusterProblems({ name, facts, rpc }: SolanaChain): Promise<string[]> {
+  const heads = await rpc.survey();
+  return heads
+    .filter(({ network }) => network !== facts.genesisHash)
+    .map(
+      ({ provider, network }) =>
+        `RPC_URL_${name.toUpperCase()}: the endpoint of ${provider} serves the cluster with genesis hash ${network}, not ${facts.genesisHash}`,
+    );
+}

@@ -1,0 +1,213 @@
+import type { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { createFairQueue, type FairQueue } from '../../kernel/fair-queue.ts';
+import { isId } from '../../kernel/ids.ts';
+import { measureCall } from '../../kernel/tracer.ts';
+import { columnTypes } from './column-types.ts';
+import { commitWithCalls } from './commit-calls.ts';
+import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
+import { createNotifier, notifyOnCommit } from './notify.ts';
+import { breaksConnection, describeOnce, newQuery, type Queryable, type Statement, submit } from './query.ts';
+import { createSocket } from './socket.ts';
+import { summarizeStatement } from './statement-summary.ts';
+import { nameStatements } from './statements.ts';
+import type { Database } from './tables.ts';
+import { type TransactionTags, tagTransactions } from './tagged-transactions.ts';
+import { createOnce } from './wrap-driver.ts';
+
+export type { Queryable } from './query.ts';
+
+export interface PoolOptions {
+  /** Maximum number of connections. Default: 10. */
+  max?: number;
+  /** The name of this connection pool in `pg_stat_activity`. */
+  applicationName?: string;
+  /** Time limit per statement. Default: 10,000. */
+  statementTimeoutMs?: number;
+  /** Time limit for getting a connection, including the wait in the pool's queue. Default: 5,000. */
+  connectionTimeoutMs?: number;
+  /** Whether the URL leads to a connection pooler such as PgBouncer. Default: false. */
+  isPooled?: boolean;
+  log?: (message: string) => void;
+  /** Called when the server has refused a statement because its disk is full. */
+  onFullDisk?: () => void;
+}
+
+/** The database or a transaction. */
+export type Db = Kysely<Database>;
+
+export type Lane = Pick<OpenPool, 'db' | 'tagged' | 'statements'>;
+
+export interface OpenPool {
+  /** Connections for use without a lane (see `laneOf`). For LISTEN, use `listen.ts` instead. */
+  pool: pg.Pool;
+  db: Db;
+  /** Runs hand-written statements. */
+  statements: Queryable;
+  /** Returns the same database, but its transactions carry these tags for the audit log. */
+  tagged(tags: TransactionTags): Db;
+  /**
+   * Returns the database for one lane, such as a partner or a client network. If all connections are in use, statements
+   * wait in their lane, and the lanes take turns.
+   */
+  laneOf(lane: string): Lane;
+  /** The number of callers waiting for a connection. */
+  waiting(): number;
+  /**
+   * Returns whether a group (a partner or `ANONYMOUS`) already has so many statements waiting for a connection that it
+   * should not add more.
+   */
+  isBusy(group: string): boolean;
+  close(): Promise<void>;
+}
+
+const MAX_CACHED_LANES = 1_000;
+/**
+ * The group of all lanes except those of partners and of the node itself. Anyone can add lanes to this group by sending
+ * another OAuth client id or by using another network. So all lanes of the group together get only as many turns as one
+ * partner.
+ */
+export const ANONYMOUS = 'anonymous';
+
+export function openPool(url: string, options: PoolOptions = {}): OpenPool {
+  const statementTimeout = options.statementTimeoutMs ?? 10_000;
+  const connectionTimeout = options.connectionTimeoutMs ?? 5_000;
+  const max = options.max ?? 10;
+  const hosts = openHosts(url);
+  const pool = new pg.Pool({
+    connectionString: url,
+    ...followPrimary(hosts),
+    max,
+    application_name: options.applicationName ?? 'causeway',
+    connectionTimeoutMillis: connectionTimeout,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    // `pg` passes the options of the connection, although its type declaration says otherwise.
+    stream: createSocket as () => Socket,
+    statement_timeout: statementTimeout,
+    idle_in_transaction_session_timeout: 2 * statementTimeout,
+    // Applies if the server has stopped responding. A working server cancels the statement earlier, after
+    // `statement_timeout`.
+    query_timeout: statementTimeout + 5_000,
+    types: columnTypes,
+    onConnect: prepareSession,
+  });
+  retryOnOtherHosts(pool, hosts);
+  // Without this listener, losing an idle connection would end the process. The pool replaces the connection.
+  pool.on('error', (error) => options.log?.(`database connection lost: ${error.message}`));
+  // Likewise, losing a connection between two statements of a transaction must not end the process. The next
+  // statement reports the error.
+  pool.on('connect', (client) => void client.on('error', () => undefined));
+  if (options.isPooled !== true) pool.on('connect', describeOnce);
+  const { onFullDisk } = options;
+  if (onFullDisk !== undefined) pool.on('connect', (client) => listenForFullDisk(client, onFullDisk));
+  const queue = createFairQueue({
+    concurrency: max,
+    maxWaitMs: connectionTimeout,
+    timeout: () => new Error('timeout exceeded when trying to connect'),
+    groupOf: (lane) => (lane === '' || isId(lane) ? lane : ANONYMOUS),
+  });
+  const notifier = createNotifier(pool);
+  const connections = nameStatements(pool, queue);
+  const createLane = (lane: string): Lane => {
+    const postgres = new PostgresDialect({ pool: connections(lane) });
+    const dialect = createOnce(notifyOnCommit(commitWithCalls(postgres), notifier));
+    return {
+      statements: {
+        query: (statement) =>
+          measureCall(
+            () => summarizeStatement(statement.text),
+            () => runStatement(pool, queue, lane, statement),
+          ),
+      },
+      db: new Kysely<Database>({ dialect }),
+      tagged: (tags) => new Kysely<Database>({ dialect: tagTransactions(dialect, tags) }),
+    };
+  };
+  const lanes = new Map<string, Lane>();
+  const laneOf = (lane: string): Lane => {
+    const known = lanes.get(lane);
+    if (known !== undefined) return known;
+    if (lanes.size >= MAX_CACHED_LANES) lanes.clear();
+    const created = createLane(lane);
+    lanes.set(lane, created);
+    return created;
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    pool,
+    // The lane '' is for this node's own work.
+    ...laneOf(''),
+    laneOf,
+    waiting: () => pool.waitingCount + queue.waiting(),
+    isBusy: queue.isBusy,
+    close() {
+      closing ??= notifier.idle().then(() => pool.end());
+      return closing;
+    },
+  };
+}
+
+/**
+ * Runs a statement in a lane. The most frequent statements come through here, so this function uses the callback form
+ * of `pool.connect`, which costs only one promise per statement. Does not use `pool.query`, which closes the connection
+ * after any error.
+ */
+function runStatement<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  queue: FairQueue,
+  lane: string,
+  statement: Statement,
+): Promise<{ rows: Row[] }> {
+  const send = (leave: () => void) =>
+    new Promise<{ rows: Row[] }>((resolve, reject) => {
+      pool.connect((failure, client, release) => {
+        if (client === undefined) {
+          leave();
+          reject(failure);
+          return;
+        }
+        submit(client, newQuery(statement), (error, result) => {
+          release(breaksConnection(error));
+          leave();
+          if (error) reject(error);
+          else resolve(result as pg.QueryResult<Row>);
+        });
+      });
+    });
+  return queue.tryTake() ? send(queue.release) : queue.take(lane).then(send);
+}
+
+/**
+ * Applies the settings that `column-types.ts` relies on, whatever the defaults of the server or the database role are.
+ */
+async function prepareSession(client: pg.ClientBase): Promise<void> {
+  await client.query(`set timezone = 'UTC'; set datestyle = 'ISO'`);
+}
+
+const DISK_FULL = '53100';
+
+/** Calls `handler` whenever the server reports a full disk on this connection, whatever the statement was. */
+function listenForFullDisk(client: pg.ClientBase, handler: () => void): void {
+  const { connection } = client as unknown as { connection: EventEmitter };
+  connection.on('errorMessage', ({ code }: { code?: string }) => code === DISK_FULL && handler());
+}
+
+/**
+ * Throws if the database's disk is full. Makes the server write a temporary file, because only a file that grows needs
+ * space: small changes to a table fit into the pages that the table has.
+ */
+export async function assertDiskSpace(pool: pg.Pool): Promise<void> {
+  try {
+    await pool.query(`set local work_mem = '64kB'; select count(*) from generate_series(1, 20000)`);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === DISK_FULL) throw error;
+  }
+}
+
+/** Throws if the database does not respond. */
+export async function pingDatabase(pool: pg.Pool): Promise<void> {
+  await pool.query('select 1');
+}

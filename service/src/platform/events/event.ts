@@ -1,0 +1,71 @@
+import { newId } from '../../kernel/ids.ts';
+import { toTimestamp } from '../../kernel/wire.ts';
+import type { Kernel } from '../context/kernel.ts';
+import type { Db } from '../db/pool.ts';
+import type { RelatedResource } from '../db/settlement-tables.ts';
+import { assignPositions, insertEvents } from './store.ts';
+
+export { EVENTS_CHANNEL, eventReaders, listEventReaders } from './store.ts';
+
+export type NewEvent = {
+  partnerId: string;
+  /** The user that the event is about, or null. */
+  userId: string | null;
+  /** The event type, for example `participation.completed`. */
+  type: string;
+  /** Ids, statuses and amounts; never personal data. */
+  data: Record<string, unknown>;
+  /** The members of `data` that changed, with their previous values. */
+  changes?: Record<string, unknown>;
+  /** The resource to read for details. */
+  related?: RelatedResource;
+};
+
+/**
+ * The dependencies of `appendEvents`. A command has only the required dependencies: it handles no request, and it
+ * cannot signal the nodes, so the nodes find the command's events by polling.
+ */
+export type EventSource = Pick<Kernel, 'clock' | 'random'> &
+  Partial<Pick<Kernel, 'eventsAppended' | 'metrics' | 'requestId' | 'requestPartnerId'>>;
+
+/** Appends an event to the log, in the same transaction as the change that it reports. Returns the event's id. */
+export async function appendEvent(source: EventSource, tx: Db, event: NewEvent): Promise<string> {
+  const [id = ''] = await appendEvents(source, tx, [event]);
+  return id;
+}
+
+/**
+ * Appends events in the given order and returns their ids. Lock or write the changed rows first; otherwise the order of
+ * events from concurrent transactions is undefined.
+ */
+export async function appendEvents(
+  source: EventSource,
+  tx: Db,
+  events: readonly NewEvent[],
+): Promise<string[]> {
+  if (events.length === 0) return [];
+  const rows = events.map(({ partnerId, userId, type, data, changes, related }) => ({
+    id: newId(source.clock, source.random),
+    partner_id: partnerId,
+    user_id: userId,
+    type,
+    data,
+    changes: changes ?? null,
+    related: related ?? null,
+    request_id: (source.requestPartnerId === partnerId && source.requestId) || null,
+    inserted_at: toTimestamp(source.clock.micros()),
+  }));
+  await insertEvents(tx, rows);
+  source.eventsAppended?.emit();
+  for (const { type } of rows) source.metrics?.events.inc({ type });
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Assigns a position and a sequence number to every event committed so far. Readers of the log see only events with a
+ * position. New positions are always higher than existing ones, so a reader that remembers its last position never
+ * misses an event or reads one twice.
+ */
+export function placeEvents(db: Db): Promise<void> {
+  return assignPositions(db);
+}

@@ -1,0 +1,213 @@
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { isId } from '../../kernel/ids.ts';
+import { callAtCommit } from '../db/commit-calls.ts';
+import { deleteInBatches } from '../db/delete-in-batches.ts';
+import { EVENT_VISIBLE } from '../db/event-visible.ts';
+import type { Db } from '../db/pool.ts';
+import type { Events } from '../db/settlement-tables.ts';
+import { newStep, runStep, type Step } from '../db/together.ts';
+
+/** The channel on which `place_events` notifies every node, once per batch. */
+export const EVENTS_CHANNEL = 'events';
+
+const PLACE_BATCH_SIZE = 1_000;
+
+type EventInsert = Pick<
+  Selectable<Events>,
+  'id' | 'partner_id' | 'user_id' | 'type' | 'data' | 'changes' | 'related' | 'request_id' | 'inserted_at'
+>;
+
+/**
+ * Inserts the rows in the given order, in the same round trip as the commit. Does not use NOTIFY, which would make all
+ * writers commit one at a time.
+ */
+export async function insertEvents(tx: Db, rows: readonly EventInsert[]): Promise<void> {
+  await callAtCommit(tx, 'append_events', rows);
+}
+
+/** Assigns positions to all committed events that have no position yet. */
+export async function assignPositions(db: Db): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<{ placed: number }>`
+      select case when exists (select from events where position is null)
+        then place_events(${PLACE_BATCH_SIZE}) else 0 end as placed`.execute(db);
+    if ((rows[0]?.placed ?? 0) < PLACE_BATCH_SIZE) return;
+  }
+}
+
+/** An event that has a position. `renderEvent` redacts it if `visible` is false. */
+export type EventRow = Omit<Selectable<Events>, 'written' | 'position' | 'sequence'> & {
+  position: bigint;
+  sequence: bigint;
+  /**
+   * False if the event is about a user who has not given the partner permission to read it, or has withdrawn the
+   * permission.
+   */
+  visible: boolean;
+};
+
+const COLUMNS = sql`e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related,
+  e.request_id, e.inserted_at, ${EVENT_VISIBLE} as visible`;
+
+/** Which events a caller may read: all events of the partner, or only the events about one user. */
+export type Audience = { partnerId: string; userId: string | null };
+
+function visibleTo({ partnerId, userId }: Audience): RawBuilder<unknown> {
+  const own = userId === null ? sql`` : sql`and e.user_id = ${userId}`;
+  return sql`e.sequence is not null and e.partner_id = ${partnerId} ${own}`;
+}
+
+/** Returns the partners that may read the user's events of this type. */
+export function eventReaders(db: Db, userId: string, type: string): Step<string[]> {
+  const query = sql<{ partner_id: string }>`
+    select distinct c.partner_id from oauth_grants g join oauth_clients c on c.client_id = g.client_id
+    where g.user_id = ${userId} and g.revoked_at is null and event_visible(c.partner_id, ${userId}, ${type})
+    order by c.partner_id`;
+  return newStep(query.compile(db), (rows) => rows.map(({ partner_id }) => partner_id));
+}
+
+export function listEventReaders(db: Db, userId: string, type: string): Promise<string[]> {
+  return runStep(db, eventReaders(db, userId, type));
+}
+
+/**
+ * Matches events as the caller sees them. To the caller, a redacted event has the type `redacted`, no user and no
+ * subject.
+ */
+export type EventFilter = {
+  field: 'type' | 'user_id' | 'subject_id';
+  isExcluding: boolean;
+  values: readonly string[];
+};
+
+function matching({ field, isExcluding, values }: EventFilter): RawBuilder<unknown> {
+  // Compares user ids as UUIDs, so that the index can be used. A value that is not a UUID matches no user.
+  const equals = {
+    type: sql`e.type = any(${values})`,
+    user_id: sql`e.user_id = any(${values.filter(isId)}::uuid[])`,
+    subject_id: sql`e.data ->> 'id' = any(${values})`,
+  }[field];
+  const redacted = field === 'type' && values.includes('redacted') ? sql`or not ${EVENT_VISIBLE}` : sql``;
+  const matches = sql`((${equals} and ${EVENT_VISIBLE}) ${redacted})`;
+  return isExcluding ? sql`${matches} is not true` : matches;
+}
+
+export type EventList = {
+  rows: EventRow[];
+  /** Whether there were committed events without a position. `rows` does not include them. */
+  hasUnplaced: boolean;
+};
+
+/**
+ * Reads the events before (`older`) or after (`newer`) a sequence number, nearest first. If `sequence` is null, starts
+ * with the newest or the oldest event. Leaves out events that have no position yet.
+ */
+export async function listEvents(
+  db: Db,
+  audience: Audience,
+  filters: readonly EventFilter[],
+  from: { direction: 'older' | 'newer'; sequence: string | null; limit: number },
+): Promise<EventList> {
+  const isOlder = from.direction === 'older';
+  const order = sql.raw(isOlder ? 'desc' : 'asc');
+  const conditions = filters.map((filter) => sql`and ${matching(filter)}`);
+  const beyond =
+    from.sequence === null
+      ? sql``
+      : sql`and e.sequence ${sql.raw(isOlder ? '<' : '>')} ${from.sequence}::bigint`;
+  // The left join returns one row without an event if no event matches.
+  const { rows } = await sql<EventRow & { id: string | null; has_unplaced: boolean }>`
+    select found.*, unplaced.found as has_unplaced
+    from (select exists (select from events where position is null) as found) as unplaced
+    left join (
+      select ${COLUMNS} from events e where ${visibleTo(audience)} ${sql.join(conditions, sql` `)} ${beyond}
+      order by e.sequence ${order} limit ${from.limit}
+    ) as found on true
+    order by found.sequence ${order}`.execute(db);
+  return { rows: rows.filter(({ id }) => id !== null), hasUnplaced: rows[0]?.has_unplaced ?? false };
+}
+
+/**
+ * Reads the events of one partner after a position, oldest first. Streams use this function to read past events. Sorts
+ * by `sequence`, because the index on `user_id` includes `sequence` but not `position`. Within one partner, both
+ * columns give the same order.
+ */
+export async function readEventsAfter(
+  db: Db,
+  partnerId: string,
+  position: bigint,
+  limit: number,
+  userId: string | null = null,
+): Promise<EventRow[]> {
+  const { rows } = await sql<EventRow>`
+    select ${COLUMNS} from events e where ${visibleTo({ partnerId, userId })} and e.sequence > coalesce((
+      select s.sequence from events s where s.partner_id = ${partnerId} and s.position <= ${position}
+      order by s.position desc limit 1), 0)
+    order by e.sequence limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Reads the events of these partners after the position `after`, up to and including `upTo`. Oldest first. */
+export async function readEventsBetween(
+  db: Db,
+  partnerIds: readonly string[],
+  { after, upTo }: { after: bigint; upTo: bigint },
+  limit: number,
+): Promise<EventRow[]> {
+  const { rows } = await sql<EventRow>`
+    select ${COLUMNS} from events e
+    where e.position > ${after} and e.position <= ${upTo} and e.partner_id = any(${partnerIds}::uuid[])
+    order by e.position limit ${limit}`.execute(db);
+  return rows;
+}
+
+export async function readLastPosition(db: Db): Promise<bigint> {
+  const { rows } = await sql<{ position: bigint | null }>`
+    select max(position) as position from events where position is not null`.execute(db);
+  return rows[0]?.position ?? 0n;
+}
+
+export async function findEvent(db: Db, audience: Audience, id: string): Promise<EventRow | null> {
+  const { rows } = await sql<EventRow>`
+    select ${COLUMNS} from events e where e.id = ${id} and ${visibleTo(audience)}`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Returns the id of the oldest event that was inserted at or after `since`. */
+export async function findOldestEvent(db: Db, audience: Audience, since: string): Promise<string | null> {
+  const { rows } = await sql<{ id: string }>`select e.id from events e
+    where ${visibleTo(audience)} and e.inserted_at >= ${since} order by e.sequence limit 1`.execute(db);
+  return rows[0]?.id ?? null;
+}
+
+export async function isExpiredEvent(db: Db, { partnerId, userId }: Audience, id: string): Promise<boolean> {
+  const { rows } = await sql`select from expired_events where id = ${id} and partner_id = ${partnerId}
+    and (${userId}::uuid is null or user_id = ${userId})`.execute(db);
+  return rows.length > 0;
+}
+
+const EXPIRY_BATCH_SIZE = 5_000;
+
+/**
+ * Deletes a batch of the oldest events and stores their ids. Stops at the first event that was inserted at or after
+ * `before`, so that the remaining events have no gaps. Keeps the events of the partners in `kept`. Returns whether
+ * there may be more to delete.
+ */
+export async function expireEvents(db: Db, before: string, kept: readonly string[]): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    with oldest as (
+      select position, inserted_at from events where position is not null and partner_id <> all(${kept}::uuid[])
+      order by position limit ${EXPIRY_BATCH_SIZE}
+    ), gone as (
+      delete from events where position <= (select max(position) from oldest) and partner_id <> all(${kept}::uuid[])
+        and position < coalesce((select min(position) from oldest where inserted_at >= ${before}), 9223372036854775807)
+      returning id, partner_id, user_id
+    )
+    insert into expired_events (id, partner_id, user_id) select id, partner_id, user_id from gone
+    on conflict do nothing`.execute(db);
+  return Number(numAffectedRows ?? 0n) === EXPIRY_BATCH_SIZE;
+}
+
+export async function forgetExpiredEvents(db: Db, retention: string): Promise<void> {
+  await deleteInBatches(db, 'expired_events', sql`expired_at < now() - ${retention}::interval`);
+}

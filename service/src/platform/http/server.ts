@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import findMyWay from 'find-my-way';
+import { actorOf, type Caller } from '../../kernel/access.ts';
+import { ApiError, type ErrorCode } from '../../kernel/errors.ts';
+import { compileSerializer, compileValidator } from '../../kernel/validation.ts';
+import type { Context } from '../context/context.ts';
+import { addRoute } from './add-route.ts';
+import { readBodies } from './bodies.ts';
+import { failureBody, oauthMembers, parserError, rawFailure, toApiError, toOAuthError } from './failure.ts';
+import { parseQuery } from './query-string.ts';
+import { rawHeader } from './raw-header.ts';
+import { chooseRequestId } from './refusal.ts';
+import { acceptsHtml, setCorsHeaders, setPreflightHeaders, VARY } from './replies.ts';
+import { MAX_URL_LENGTH, refuseRequest } from './request-checks.ts';
+import { requestRecorder } from './request-log.ts';
+import type { Access, Route } from './route.ts';
+import { createSheddingServer } from './shedding-server.ts';
+import { closeSlowReaders } from './slow-readers.ts';
+import { traceRequests } from './trace-requests.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null;
+    isForm: boolean;
+    /** Whether the request writes, and nobody has checked yet whether its user is on hold. */
+    isHoldUnchecked: boolean;
+    startedAt: number;
+    errorCode: string | null;
+  }
+  interface FastifyContextConfig {
+    access?: Access;
+    forms?: true;
+    rawBody?: true;
+  }
+}
+
+const MAX_BODY_BYTES = 64 * 1024;
+
+/** Registers routes that cannot be declared as a `Route`. Each of these routes must set `config.access`. */
+export type Plugin = (app: FastifyInstance) => Promise<void> | void;
+
+/** Shows a page to a browser that requests an unknown path. Returns false for API paths. */
+export type UnknownPage = (request: FastifyRequest, reply: FastifyReply) => boolean;
+
+export async function buildServer(
+  ctx: Context,
+  routes: readonly Route[],
+  plugins: readonly Plugin[] = [],
+  showUnknown: UnknownPage = () => false,
+): Promise<FastifyInstance> {
+  const requestTimeout = ctx.config.requestTimeoutSeconds * 1000;
+  const app = fastify({
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    forceCloseConnections: 'idle',
+    // Requests that arrive on an open connection while the server closes are still answered.
+    return503OnClosing: false,
+    trustProxy: ctx.config.trustProxy.length > 0 && ctx.config.trustProxy,
+    genReqId: (request) => chooseRequestId(rawHeader(request, 'x-request-id')),
+    routerOptions: {
+      querystringParser: parseQuery,
+      maxParamLength: MAX_URL_LENGTH,
+      ignoreTrailingSlash: true,
+    },
+    serverFactory: (handle) =>
+      createSheddingServer(
+        ctx,
+        {
+          // By default, Node itself answers a request without a Host header, with an empty body. With this option off,
+          // `refuseRequest` answers with the error object.
+          requireHostHeader: false,
+          // Limits how long a client may take to send its request; `ctx.deadlines` limits the handlers.
+          requestTimeout,
+          headersTimeout: requestTimeout,
+          connectionsCheckingInterval: Math.min(1_000, requestTimeout / 4),
+          keepAliveTimeout: 72_000,
+        },
+        handle,
+      ),
+    frameworkErrors: (error, request, reply) => fail(ctx, error, request, reply),
+    clientErrorHandler: (error, socket) => {
+      if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+      socket.end(rawFailure(ctx.securityHeaders, parserError(error), randomUUID()));
+    },
+  });
+  answerRawRequests(ctx, app);
+  closeSlowReaders(app.server, requestTimeout);
+  const methods = collectMethods(app);
+  app
+    .decorateRequest('caller', null)
+    .decorateRequest('isForm', false)
+    .decorateRequest('isHoldUnchecked', false)
+    .decorateRequest('startedAt', 0)
+    .decorateRequest('errorCode', null);
+  app.setValidatorCompiler(compileValidator).setSerializerCompiler(compileSerializer);
+  app.setErrorHandler((error, request, reply) =>
+    request.isHoldUnchecked
+      ? refusalOf(ctx, request, error).then((cause) => fail(ctx, cause, request, reply))
+      : fail(ctx, error, request, reply),
+  );
+  if (ctx.tracer !== null) traceRequests(app, ctx.tracer);
+  const recordUnknown = requestRecorder(ctx, '-', '-');
+  app.addHook('onRequest', (request, reply, done) => {
+    request.startedAt = request.raw.arrivedAt ?? performance.now();
+    refuseRequest(request);
+    if (!request.is404) return done();
+    // Replies before the body is read, because the body does not matter if the path or method does not exist.
+    if (!isBrowser(request) || methods(request.url).length > 0 || !showUnknown(request, reply))
+      replyToUnknown(ctx, methods, request, reply);
+    recordUnknown(request, reply.statusCode);
+  });
+  // Close the streams first, because open streams would keep the server from closing.
+  app.addHook('preClose', async () => ctx.streams.close());
+  readBodies(app);
+  for (const route of routes) addRoute(app, ctx, route);
+  for (const plugin of plugins) await app.register(async (scope) => plugin(scope));
+  return app;
+}
+
+/**
+ * Answers two kinds of requests that Node would otherwise handle itself. Node would refuse an unsupported `Expect`
+ * header with an empty response, and would drop CONNECT requests.
+ */
+function answerRawRequests(ctx: Context, app: FastifyInstance): void {
+  const answer = (error: ApiError) => rawFailure(ctx.securityHeaders, error, randomUUID());
+  app.server.on('checkExpectation', ({ socket }: FastifyRequest['raw']) =>
+    socket.end(
+      answer(
+        new ApiError('malformed_request', {}, { message: 'The Expect header has an unsupported value.' }),
+      ),
+    ),
+  );
+  app.server.on('connect', (_request, socket) => socket.end(answer(new ApiError('method_not_allowed'))));
+}
+
+/** Collects the methods of each path, and throws for routes that do not declare who may call them. */
+function collectMethods(app: FastifyInstance) {
+  const router = findMyWay({ maxParamLength: MAX_URL_LENGTH, ignoreTrailingSlash: true });
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.access === undefined)
+      throw new Error(`route ${method} ${url} does not declare who may call it`);
+    const added = [method].flat();
+    const known = router.findRoute('GET', url);
+    if (known === null) router.on('GET', url, () => {}, { methods: new Set(added) });
+    else for (const each of added) (known.store as { methods: Set<string> }).methods.add(each);
+  });
+  return (path: string): string[] => {
+    const found = router.find('GET', path.split('?', 1)[0] ?? path);
+    return found === null ? [] : [...(found.store as { methods: Set<string> }).methods];
+  };
+}
+
+function isBrowser(request: FastifyRequest): boolean {
+  return (request.method === 'GET' || request.method === 'HEAD') && acceptsHtml(request);
+}
+
+function replyToUnknown(
+  ctx: Context,
+  methods: (path: string) => string[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+) {
+  const allowed = methods(request.url);
+  if (request.method === 'OPTIONS' && allowed.length > 0) {
+    if (setCorsHeaders(ctx, null, request, reply)) setPreflightHeaders(reply);
+    return reply
+      .headers(ctx.securityHeaders)
+      .headers({ 'x-request-id': request.id, allow: allowed.join(', ') })
+      .code(204)
+      .send();
+  }
+  if (allowed.length === 0) return fail(ctx, new ApiError('not_found'), request, reply);
+  return fail(
+    ctx,
+    new ApiError('method_not_allowed', {}, { headers: { allow: allowed.join(', ') } }),
+    request,
+    reply,
+  );
+}
+
+/** Returns the error that says why the caller may not write, or `error` if the caller may. */
+async function refusalOf(ctx: Context, { caller }: FastifyRequest, error: unknown): Promise<unknown> {
+  if (caller?.userId == null) return error;
+  return ctx
+    .forPartner(caller.partnerId)
+    .assertMayWrite(caller.userId)
+    .then(
+      () => error,
+      (refusal: unknown) => refusal,
+    );
+}
+
+/** The access errors that are recorded in the audit log. */
+const ACCESS_REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'insufficient_scope',
+  'user_token_required',
+  'account_restricted',
+]);
+
+function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const isOAuth = request.url.startsWith('/oauth/');
+  const error = isOAuth ? toOAuthError(toApiError(thrown)) : toApiError(thrown);
+  request.errorCode = error.code;
+  if (error.status >= 500 || error.cause !== undefined) {
+    const level = error.status >= 500 ? 'error' : 'debug';
+    ctx.log[level](
+      { err: error.cause ?? error, method: request.method, request_id: request.id, error_code: error.code },
+      'request failed',
+    );
+  }
+  const { caller } = request;
+  if (caller != null && ACCESS_REFUSALS.has(error.code))
+    ctx.recordRefusal({
+      ...{ actor: actorOf(caller), action: 'access.refused', reason: error.code, requestId: request.id },
+      subject: { object: 'route', id: `${request.method} ${request.routeOptions.url}` },
+    });
+  // A request that failed before routing has no `caller` property.
+  setCorsHeaders(ctx, request.caller ?? null, request, reply);
+  reply
+    .code(error.status)
+    .headers(ctx.securityHeaders)
+    .headers({
+      ...(error.status === 503 && { 'retry-after': '5' }),
+      ...error.headers,
+      'x-request-id': request.id,
+      'cache-control': 'no-store',
+      vary: VARY,
+    })
+    .type('application/json; charset=utf-8')
+    .serializer((body: unknown) => JSON.stringify(body))
+    .send({
+      ...(isOAuth && oauthMembers(error)),
+      ...failureBody(error, request.id),
+    });
+}

@@ -1,0 +1,152 @@
+import type { Registry } from 'prom-client';
+import type { Hex } from 'viem';
+import { publicKeyToAddress } from 'viem/accounts';
+import { bytesToHex, concat, hexToBytes, numberToHex, recoverAddress } from 'viem/utils';
+import type { Clock } from '../../kernel/clock.ts';
+import { ED25519_SPKI_PREFIX } from '../../kernel/ed25519-key.ts';
+import { invalidResponse } from '../outbound/failure.ts';
+import { openUpstream } from '../outbound/upstream.ts';
+import { type AwsCredentials, signAwsRequest } from './aws-signature.ts';
+import { createSigner, type Signer } from './signer.ts';
+
+export type KmsKey = {
+  /** Key id, alias or ARN of a key with usage SIGN_VERIFY. */
+  keyId: string;
+  region: string;
+  /** The URL of the KMS endpoint; null = the region's public endpoint. */
+  endpoint: string | null;
+  credentials: AwsCredentials;
+};
+
+const TIMEOUT_MS = 5_000;
+const MAX_ATTEMPTS = 3;
+const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+// The DER bytes before the curve point in the SubjectPublicKeyInfo of an uncompressed secp256k1 key (RFC 5480
+// §2).
+const SPKI_PREFIX = Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex');
+
+/** Opens a signer whose key never leaves AWS KMS. Reads the public key, and throws if the key cannot be used. */
+export async function openKmsSigner(key: KmsKey, clock: Clock, registry?: Registry): Promise<Signer> {
+  const call = openKms(key, clock, registry);
+  const { PublicKey: encoded } = await call('GetPublicKey', { KeyId: key.keyId });
+  const spki = Buffer.from(String(encoded), 'base64');
+  if (spki.length !== SPKI_PREFIX.length + 65 || !spki.subarray(0, SPKI_PREFIX.length).equals(SPKI_PREFIX))
+    throw new Error('The KMS key must be of type ECC_SECG_P256K1 (curve secp256k1).');
+  const address = publicKeyToAddress(bytesToHex(spki.subarray(SPKI_PREFIX.length)));
+  return createSigner(address, async (hash) => {
+    const { Signature: signature } = await call('Sign', {
+      KeyId: key.keyId,
+      Message: Buffer.from(hexToBytes(hash)).toString('base64'),
+      MessageType: 'DIGEST',
+      SigningAlgorithm: 'ECDSA_SHA_256',
+    });
+    return toRecoverable(hash, address, Buffer.from(String(signature), 'base64'));
+  });
+}
+
+/** Opens an Ed25519 key that never leaves AWS KMS. */
+export async function openKmsEd25519(
+  key: KmsKey,
+  clock: Clock,
+  registry?: Registry,
+): Promise<{ publicKey: Buffer; sign(message: Uint8Array): Promise<Buffer> }> {
+  const call = openKms(key, clock, registry);
+  const { PublicKey: encoded } = await call('GetPublicKey', { KeyId: key.keyId });
+  const spki = Buffer.from(String(encoded), 'base64');
+  const prefix = spki.subarray(0, ED25519_SPKI_PREFIX.length);
+  if (spki.length !== prefix.length + 32 || !prefix.equals(ED25519_SPKI_PREFIX))
+    throw new Error('The KMS key must be of type ECC_NIST_EDWARDS25519 (Ed25519).');
+  return {
+    publicKey: spki.subarray(prefix.length),
+    sign: async (message) => {
+      const { Signature: signature } = await call('Sign', {
+        KeyId: key.keyId,
+        Message: Buffer.from(message).toString('base64'),
+        MessageType: 'RAW',
+        SigningAlgorithm: 'ED25519_SHA_512',
+      });
+      return Buffer.from(String(signature), 'base64');
+    },
+  };
+}
+
+/**
+ * Converts a DER signature from KMS to `r`, `s` and `v`. Replaces a high `s` with the equivalent low `s`. Finds `v` by
+ * trial, because KMS returns no recovery bit.
+ */
+async function toRecoverable(hash: Hex, address: Hex, der: Buffer): Promise<Hex> {
+  const { r, s } = readDerSignature(der);
+  const low = s > HALF_ORDER ? ORDER - s : s;
+  const body = concat([numberToHex(r, { size: 32 }), numberToHex(low, { size: 32 })]);
+  for (const v of ['0x1b', '0x1c'] as const) {
+    const signature = concat([body, v]);
+    if ((await recoverAddress({ hash, signature })).toLowerCase() === address.toLowerCase()) return signature;
+  }
+  throw invalidResponse('kms', 'signature of another key');
+}
+
+/** Parses an ECDSA-Sig-Value (RFC 3279 §2.2.3). Accepts only strict DER. */
+export function readDerSignature(der: Buffer): { r: bigint; s: bigint } {
+  const first = readInteger(der, 2);
+  const second = readInteger(der, first.end);
+  if (der[0] !== 0x30 || der[1] !== der.length - 2 || second.end !== der.length)
+    throw invalidResponse('kms', 'signature is not DER');
+  return { r: first.value, s: second.value };
+}
+
+function readInteger(der: Buffer, at: number): { value: bigint; end: number } {
+  const length = der[at + 1] ?? 0;
+  const bytes = der.subarray(at + 2, at + 2 + length);
+  const [head = 0, next = 0] = bytes;
+  const isPadded = head === 0 && length > 1 && next < 0x80;
+  if (der[at] !== 0x02 || length < 1 || length > 33 || bytes.length !== length || head >= 0x80 || isPadded)
+    throw invalidResponse('kms', 'signature is not DER');
+  return { value: BigInt(bytesToHex(bytes)), end: at + 2 + length };
+}
+
+type KmsCall = (action: string, input: Record<string, string>) => Promise<Record<string, unknown>>;
+
+/**
+ * Returns a function that calls KMS and retries failed calls. Retries are safe, because signing the same hash twice
+ * does no harm.
+ */
+function openKms(key: KmsKey, clock: Clock, registry: Registry | undefined): KmsCall {
+  const url = new URL(key.endpoint ?? `https://kms.${key.region}.amazonaws.com/`);
+  const upstream = openUpstream({
+    name: 'kms',
+    url: url.href,
+    timeoutMs: TIMEOUT_MS,
+    ...(registry && { registry }),
+  });
+  const path = url.pathname === '/' ? '/' : '';
+  return async (action, input) => {
+    const body = JSON.stringify(input);
+    const headers = () => {
+      const unsigned = {
+        'content-type': 'application/x-amz-json-1.1',
+        'x-amz-target': `TrentService.${action}`,
+      };
+      const scope = { region: key.region, service: 'kms', now: clock.now() };
+      const { host: _host, ...signed } = signAwsRequest(
+        { url, headers: unsigned, body },
+        key.credentials,
+        scope,
+      );
+      return signed;
+    };
+    for (let attempt = 1; ; attempt++) {
+      const reply = await upstream.request({ method: 'POST', path, headers, body, isRepeatable: true });
+      const result = (reply.body ?? {}) as Record<string, unknown>;
+      if (reply.status === 200) return result;
+      const type = errorType(result);
+      const isTransient = reply.status >= 500 || type.includes('ThrottlingException');
+      if (!isTransient || attempt === MAX_ATTEMPTS)
+        throw invalidResponse('kms', `HTTP ${reply.status} ${type}`);
+    }
+  };
+}
+
+function errorType({ __type: type }: Record<string, unknown>): string {
+  return typeof type === 'string' && /^[\w.#]{1,100}$/.test(type) ? type : 'unknown error';
+}

@@ -1,0 +1,233 @@
+import type { Registry } from 'prom-client';
+import type { Static, TSchema } from 'typebox';
+import type { Hex } from 'viem';
+import { bytesToHex, padHex } from 'viem/utils';
+import type { VenueSettings } from '../../kernel/config/provider-settings.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import { isValid } from '../../kernel/validation.ts';
+import { invalidResponse, UpstreamFailure, upstreamError } from '../outbound/failure.ts';
+import { openUpstream, parseBody, type UpstreamReply, type UpstreamRequest } from '../outbound/upstream.ts';
+import { parseDecimal } from './decimal.ts';
+import * as wire from './ondo-schema.ts';
+import {
+  type Attestation,
+  type MarketStatus,
+  type Order,
+  type RefusalKind,
+  type Side,
+  type Venue,
+  VenueAccountError,
+  VenueRefusal,
+} from './venue.ts';
+
+const UPSTREAM = 'venue';
+const TIMEOUT_MS = 5_000;
+/** The only chain for which the venue returns indicative prices. */
+const PRICED_CHAIN = 'ethereum-1';
+const SIDES = { '0': 'buy', '1': 'sell' } as const;
+
+/** The known market statuses; any other status counts as `closed`. */
+const STATUSES: MarketStatus[] = [
+  ...(['regular', 'premarket', 'postmarket', 'overnight', 'offhours'] as const),
+  ...(['paused', 'closed'] as const),
+];
+
+/** Maps the venue's error codes to refusal kinds. */
+const KINDS: Record<string, RefusalKind> = {
+  MARKET_CLOSED: 'market_closed',
+  ASSET_CLOSED_FOR_SESSION: 'market_closed',
+  MARKET_PAUSED: 'market_paused',
+  ASSET_PAUSED: 'asset_paused',
+  ASSET_REDEEM_ONLY: 'side_not_allowed',
+  MAX_LIMIT_REACHED: 'limit_reached',
+  SESSION_LIMIT_REACHED: 'limit_reached',
+  MAX_ATTESTATIONS: 'limit_reached',
+  OFFHOURS_EXPOSURE_LIMIT_REACHED: 'limit_reached',
+  INSUFFICIENT_LIQUIDITY: 'limit_reached',
+  INVALID_NOTIONAL_VALUE: 'order_invalid',
+  INVALID_TOKEN_AMOUNT: 'order_invalid',
+  GAS_FEE_EXCEEDS_ORDER_VALUE: 'order_invalid',
+  INVALID_SYMBOL: 'symbol_unknown',
+  ASSET_NOT_FOUND: 'symbol_unknown',
+};
+
+/** Error codes about our account or configuration, which an operator has to fix. */
+const ACCOUNT_ERRORS =
+  /^(MISSING_API_KEY|INVALID_API_KEY|READ_ONLY_API_KEY|INVALID_ADDRESS|(INVALID|UNSUPPORTED|PAUSED)_GM_CHAIN)$/;
+
+/** Connects to the REST API of Ondo Global Markets. */
+export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): Venue {
+  const upstream = openUpstream({
+    name: UPSTREAM,
+    url,
+    timeoutMs: TIMEOUT_MS,
+    ...(registry && { registry }),
+  });
+  const headers = () => ({ 'x-api-key': apiKey });
+
+  async function get<S extends TSchema>(path: string, schema: S): Promise<Static<S>> {
+    return accept(await requestWithRetry({ method: 'GET', path, headers }), schema);
+  }
+
+  async function post<S extends TSchema>(path: string, order: object, schema: S, isRepeatable: boolean) {
+    const body = JSON.stringify(order);
+    const request = { method: 'POST', path, headers, body, isRepeatable } as const;
+    return accept(await (isRepeatable ? requestWithRetry(request) : upstream.request(request)), schema);
+  }
+
+  /** Retries once after a 5xx response, because the venue recovers quickly. */
+  async function requestWithRetry(request: UpstreamRequest): Promise<UpstreamReply> {
+    const reply = await upstream.request(request);
+    return reply.status >= 500 ? upstream.request(request) : reply;
+  }
+
+  return {
+    quote: async (order) => {
+      const body = { chainId: PRICED_CHAIN, ...order };
+      const reply = await post('/v1/attestations/soft', body, wire.SoftQuote, true);
+      if (reply.chainId !== '1' || reply.symbol !== order.symbol || SIDES[reply.side] !== order.side)
+        throw invalidResponse(UPSTREAM, 'quote does not match the order');
+      return {
+        chainId: reply.chainId,
+        symbol: reply.symbol,
+        ticker: reply.ticker,
+        assetAddress: reply.assetAddress.toLowerCase() as Hex,
+        side: SIDES[reply.side],
+        quantity: BigInt(reply.tokenAmount),
+        price: BigInt(reply.price),
+      };
+    },
+    attest: async (chainId, order) => {
+      const body = { chainId: `ethereum-${chainId}`, ...order };
+      return readAttestation(await post('/v1/attestations', body, wire.FirmQuote, false), chainId, order);
+    },
+    tradingLimits: async (symbol, side) => {
+      const query = `symbol=${encodeURIComponent(symbol)}&side=${side}`;
+      return readLimits(() => get(`/v1/limits/trading?${query}`, wire.TradingLimitsReply));
+    },
+    sessionLimits: async (symbol) => {
+      const path = `/v1/limits/session?symbol=${encodeURIComponent(symbol)}`;
+      const limits = [await get(path, wire.SessionLimitsReply)].flat().flatMap((reply) => reply.limits);
+      const { symbol: _, ...sessions } = limits.find((limit) => limit.symbol === symbol) ?? { symbol };
+      return Object.fromEntries(
+        Object.entries(sessions as Record<string, { tradable: boolean; maxActiveNotionalValue: string }>).map(
+          ([session, { tradable, maxActiveNotionalValue }]) => [
+            session,
+            { tradable, maxActiveNotional: toScaled(maxActiveNotionalValue) },
+          ],
+        ),
+      );
+    },
+    marketState: async () => {
+      const { marketStatus, nextOpen, nextClose, offhours } = await get(
+        '/v1/status/market',
+        wire.MarketReply,
+      );
+      const status = STATUSES.find((known) => known === marketStatus) ?? 'closed';
+      return {
+        // At weekends, the venue may report a closed market although off-hours trading is open.
+        status: status === 'closed' && offhours?.isOpen ? 'offhours' : status,
+        nextOpen: readTime(nextOpen),
+        nextClose: readTime(nextClose),
+        offhours: {
+          isOpen: offhours?.isOpen ?? false,
+          nextOpen: readTime(offhours?.nextOpen),
+          nextClose: readTime(offhours?.nextClose),
+        },
+      };
+    },
+    assetPauses: async () => {
+      const events = await get('/v1/status/assets', wire.AssetEvents);
+      return events
+        .filter(({ status, reason }) => status === 'active' && reason?.code !== 'ASSET_LIMITED')
+        .map(({ symbol, end }) => ({ symbol, until: readTime(end) }));
+    },
+    decimals: async (symbol) => {
+      const addresses = await get(`/v1/assets/${encodeURIComponent(symbol)}/addresses`, wire.Addresses);
+      const found = addresses.find(({ networkChainId }) => [PRICED_CHAIN, '1'].includes(networkChainId));
+      if (found === undefined) throw invalidResponse(UPSTREAM, 'asset without an address');
+      return found.decimals;
+    },
+    close: () => upstream.close(),
+  };
+}
+
+function accept<S extends TSchema>({ status, body }: UpstreamReply, schema: S): Static<S> {
+  if (status >= 200 && status < 300) return parseBody(UPSTREAM, schema, body);
+  if (status >= 500) throw upstreamError(UPSTREAM, new UpstreamFailure('no_response', `HTTP ${status}`));
+  const code = isValid(wire.Failure, body) ? (body as Static<typeof wire.Failure>).code : null;
+  // The venue's gateway answers a wrong API key without an error code. That is an account error, not a refused order.
+  if (code === null || status === 401 || ACCOUNT_ERRORS.test(code)) throw accountError(status, code);
+  throw toRefusal(code, status);
+}
+
+/**
+ * Returns the error for one of the venue's error codes. An unknown code with status 403 counts as a paused asset. An
+ * unknown code with any other status counts as an error in our account or request.
+ */
+function toRefusal(code: string, status: number): Error {
+  const kind = KINDS[code] ?? (status === 403 ? 'asset_paused' : undefined);
+  return kind === undefined ? accountError(status, code) : new VenueRefusal(kind, code);
+}
+
+function accountError(status: number, code: string | null): ApiError {
+  const cause = new VenueAccountError(
+    `the venue rejected our account or request: HTTP ${status} ${code ?? ''}`,
+  );
+  return new ApiError('upstream_error', { upstream: UPSTREAM }, { cause });
+}
+
+async function readLimits(request: () => Promise<Static<typeof wire.TradingLimitsReply>>) {
+  try {
+    const { isAssetTradingOpen, maxTokens, maxNotionalValue, remainingAttestations, reason } =
+      await request();
+    const refusal = isAssetTradingOpen
+      ? null
+      : new VenueRefusal(KINDS[reason?.code ?? ''] ?? 'asset_paused', reason?.code ?? 'UNKNOWN');
+    return {
+      isOpen: isAssetTradingOpen,
+      maxTokens: toScaled(maxTokens),
+      maxNotional: toScaled(maxNotionalValue),
+      remainingAttestations: BigInt(remainingAttestations),
+      refusal,
+    };
+  } catch (error) {
+    // The venue reports some refusals as part of the limits, and others as an error response. Callers get both in the
+    // same form.
+    if (!(error instanceof VenueRefusal) || error.kind === 'symbol_unknown') throw error;
+    return { isOpen: false, maxTokens: 0n, maxNotional: 0n, remainingAttestations: 0n, refusal: error };
+  }
+}
+
+function readAttestation(reply: wire.FirmQuote, chainId: number, order: Order): Attestation {
+  const side: Side = SIDES[reply.side];
+  if (reply.chainId !== String(chainId) || reply.symbol !== order.symbol || side !== order.side)
+    throw invalidResponse(UPSTREAM, 'attestation does not match the order');
+  const signature = Buffer.from(reply.signature, 'base64');
+  const extra = Buffer.from(reply.additionalData ?? '', 'base64');
+  if (signature.length !== 65 || extra.length > 32) throw invalidResponse(UPSTREAM, 'malformed attestation');
+  return {
+    chainId: BigInt(reply.chainId),
+    attestationId: BigInt(reply.attestationId),
+    // The id is text. A bytes32 holds text in its first bytes, so the padding goes on the right.
+    userId: padHex(reply.userId.toLowerCase() as Hex, { dir: 'right', size: 32 }),
+    asset: reply.assetAddress.toLowerCase() as Hex,
+    price: BigInt(reply.price),
+    quantity: BigInt(reply.tokenAmount),
+    expiration: BigInt(reply.expiration),
+    side: side === 'buy' ? 0 : 1,
+    additionalData: padHex(bytesToHex(extra), { dir: 'right', size: 32 }),
+    signature: bytesToHex(signature),
+  };
+}
+
+function toScaled(text: string): bigint {
+  const value = parseDecimal(text, 18);
+  if (value === null) throw invalidResponse(UPSTREAM, 'malformed number');
+  return value;
+}
+
+function readTime(text: string | null | undefined): number | null {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? null : time;
+}
