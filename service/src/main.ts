@@ -1,4 +1,4 @@
-import { type Command, formatHelp, UsageError } from './edges/cli/command.ts';
+import { type Command, formatHelp } from './edges/cli/command.ts';
 import {
   type Config,
   ConfigError,
@@ -6,6 +6,7 @@ import {
   loadCommandConfig,
   loadConfig,
 } from './kernel/config/config.ts';
+import { UsageError } from './kernel/errors.ts';
 
 type Entry = { summary: string; load(): Promise<Command> };
 

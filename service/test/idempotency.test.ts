@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { releaseHold } from '../src/domain/users/account.ts';
+import { releaseHold } from '../src/domain/holdings/freeze.ts';
 import { holdUser } from '../src/domain/users/hold.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { countStatements } from './support/count-statements.ts';

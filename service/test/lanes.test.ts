@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Offer } from '../src/domain/offers/catalogue.ts';
+import type { Offer } from '../src/platform/context/ports.ts';
 import { type TestApp, testApp, testConfig } from './support/app.ts';
 import { makeOffer, saleFile } from './support/offers.ts';
 import { makeClient } from './support/tokens.ts';

@@ -1,4 +1,4 @@
-import { releaseHold } from '@causeway/service/domain/users/account.ts';
+import { releaseHold } from '@causeway/service/domain/holdings/freeze.ts';
 import { holdUser } from '@causeway/service/domain/users/hold.ts';
 import { ApiError } from '@causeway/service/kernel/errors.ts';
 import { isId } from '@causeway/service/kernel/ids.ts';

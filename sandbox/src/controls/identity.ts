@@ -1,7 +1,8 @@
 import { settleApplicant } from '@causeway/service/domain/identity/reconcile.ts';
+import { LEVELS } from '@causeway/service/kernel/model/levels.ts';
 import { Closed, Email, ObjectName } from '@causeway/service/kernel/wire.ts';
 import { publicRoute } from '@causeway/service/platform/http/route.ts';
-import { LEVELS, REVIEW_STATUSES } from '@causeway/service/platform/providers/identity.ts';
+import { REVIEW_STATUSES } from '@causeway/service/platform/providers/identity.ts';
 import Type from 'typebox';
 import { Person } from '../simulators/identity/person.ts';
 import type { SimulatorControl, Simulators } from '../simulators/start.ts';

@@ -1,5 +1,5 @@
+import type { OperatorKey } from '@causeway/service/kernel/config/operator-key.ts';
 import { deriveSandboxKey, type SandboxKeyLabel } from '@causeway/service/kernel/config/sandbox-keys.ts';
-import type { OperatorKey } from '@causeway/service/platform/operator/key.ts';
 import { privateKeyToAccount } from 'viem/accounts';
 import { solanaKey } from './solana-keys.ts';
 

@@ -1,8 +1,9 @@
 import { hashPassword } from '@causeway/service/domain/accounts/password.ts';
-import { findUserByEmail, type UserKind } from '@causeway/service/domain/users/user.ts';
+import { findUserByEmail } from '@causeway/service/domain/users/user.ts';
 import { insertUser } from '@causeway/service/domain/users/user-store.ts';
 import { invalidField } from '@causeway/service/kernel/errors.ts';
 import { newId } from '@causeway/service/kernel/ids.ts';
+import type { UserKind } from '@causeway/service/kernel/model/personal-data.ts';
 import type { Context } from '@causeway/service/platform/context/context.ts';
 
 export type SandboxUser = { id: string; email: string; password: string; kind: UserKind };

@@ -113,3 +113,11 @@ export class ApiError extends Error {
 export function invalidField(field: string, message: string): ApiError {
   return new ApiError('validation_failed', { [field]: [message] });
 }
+
+/** Thrown for invalid arguments. The message says what is wrong and what to do. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}

@@ -6,8 +6,8 @@ import * as secp256k1 from 'tiny-secp256k1';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex, hexToBytes, toHex } from 'viem/utils';
+import type { KmsKey } from '../../src/kernel/config/operator-key.ts';
 import { ed25519Key } from '../../src/kernel/ed25519-key.ts';
-import type { KmsKey } from '../../src/platform/operator/kms.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'the secret', sessionToken: 'session' };

@@ -3,9 +3,10 @@ import { applyOffers } from '../../src/domain/offer-files/apply.ts';
 import { parseOfferFile } from '../../src/domain/offer-files/file.ts';
 import type { OfferFile } from '../../src/domain/offer-files/file-schema.ts';
 import { publishOffer } from '../../src/domain/offer-files/lifecycle.ts';
-import { type Offer, toOffer } from '../../src/domain/offers/catalogue.ts';
+import { toOffer } from '../../src/domain/offers/catalogue.ts';
 import { readOfferBySlug } from '../../src/domain/offers/store.ts';
 import type { Context } from '../../src/platform/context/context.ts';
+import type { Offer } from '../../src/platform/context/ports.ts';
 import { makeClient, partnerOf } from './tokens.ts';
 
 export const ADDRESS = {

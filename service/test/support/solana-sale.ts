@@ -10,7 +10,6 @@ import { NO_FAULTS, type NodeFaults } from '@causeway/sandbox/simulators/solana/
 import { parseTransaction } from '@causeway/sandbox/simulators/solana/wire-transaction.ts';
 import { base58 } from '@scure/base';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import type { Offer } from '../../src/domain/offers/catalogue.ts';
 import { type Round, runRound } from '../../src/domain/settlement/round.ts';
 import { createSolanaWorker, RECEIPT_TIMINGS } from '../../src/domain/settlement/solana-driver.ts';
 import type { Config } from '../../src/kernel/config/config.ts';
@@ -20,6 +19,7 @@ import { associatedAccount, keyOf } from '../../src/platform/chain/solana/addres
 import type { SolanaChain } from '../../src/platform/chain/solana/client.ts';
 import { transferChecked } from '../../src/platform/chain/solana/instructions.ts';
 import type { TokenAccount } from '../../src/platform/chain/solana/token-accounts.ts';
+import type { Offer } from '../../src/platform/context/ports.ts';
 import type { ReceiptTimings } from '../../src/platform/operator/receipt-follow.ts';
 import type { SolanaSigner } from '../../src/platform/operator/solana-signer.ts';
 import { type TestApp, testApp } from './app.ts';

@@ -16,8 +16,8 @@ import { type Abi, type ContractFunctionArgs, type ContractFunctionName, type He
 import { privateKeyToAccount } from 'viem/accounts';
 import { bytesToHex, decodeFunctionData, encodeFunctionData, hexToBytes } from 'viem/utils';
 import type { OfferFile } from '../../src/domain/offer-files/file-schema.ts';
-import type { Offer } from '../../src/domain/offers/catalogue.ts';
 import { deriveSandboxKey } from '../../src/kernel/config/sandbox-keys.ts';
+import type { Offer } from '../../src/platform/context/ports.ts';
 import { type TestApp, testApp, testConfig } from './app.ts';
 import { startTestChain, type TestChain, type TestNode } from './chain.ts';
 import { makeOffer, tokenizedFile } from './offers.ts';

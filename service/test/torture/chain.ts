@@ -1,8 +1,8 @@
 import type { Fault } from '@causeway/sandbox/simulators/fault.ts';
 import type { OfferFile } from '../../src/domain/offer-files/file-schema.ts';
-import type { Offer } from '../../src/domain/offers/catalogue.ts';
 import type { ChainReport } from '../../src/domain/settlement/reconcile-report.ts';
 import type { Context } from '../../src/platform/context/context.ts';
+import type { Offer } from '../../src/platform/context/ports.ts';
 import type { Db } from '../../src/platform/db/pool.ts';
 import type { RandomChoices } from './random-choices.ts';
 

@@ -3,12 +3,12 @@ import { token } from '@causeway/contracts/abi/token.ts';
 import { roles } from '@causeway/sandbox/seed/keys.ts';
 import type { Hex } from 'viem';
 import { keccak256, toHex } from 'viem/utils';
-import type { Offer } from '../../src/domain/offers/catalogue.ts';
 import { readReport } from '../../src/domain/participations/report-store.ts';
 import { readBlocks } from '../../src/platform/chain/evm/blocks.ts';
 import { readFundEvents } from '../../src/platform/chain/evm/fund-events.ts';
 import { decodeFundEvent } from '../../src/platform/chain/evm/sale-fund.ts';
 import type { Context } from '../../src/platform/context/context.ts';
+import type { Offer } from '../../src/platform/context/ports.ts';
 import type { TestChain } from '../support/chain.ts';
 import { COMMITTED_STATUSES, type Row, sumAmounts } from './chain.ts';
 

@@ -1,10 +1,10 @@
 import { recordDecision } from '../../platform/audit/entry.ts';
 import type { Context } from '../../platform/context/context.ts';
+import type { Interaction } from '../../platform/context/ports.ts';
 import { consentPage } from '../../platform/pages/consent-page.ts';
 import { messagePage } from '../../platform/pages/message-page.ts';
 import { signInPage } from '../../platform/pages/sign-in-page.ts';
 import { acrFor, MULTI_FACTOR, readAcrValues } from '../oauth/acr.ts';
-import type { Interaction } from '../oauth/server.ts';
 import type { Browser } from './browser.ts';
 import type { PageRequest, PageResponse } from './page-route.ts';
 import { passkeyUrl, supportsPasskeys } from './passkeys.ts';

@@ -1,8 +1,9 @@
 import { ApiError } from '../../kernel/errors.ts';
 import { newSecret } from '../../kernel/secret-hash.ts';
 import type { Context } from '../../platform/context/context.ts';
+import type { RegisteredClient } from '../../platform/context/ports.ts';
 import { logoutPage, signedOutPage } from '../../platform/pages/logout-page.ts';
-import { isPostLogoutRedirect, type RegisteredClient } from '../oauth/client.ts';
+import { isPostLogoutRedirect } from '../oauth/client.ts';
 import type { Browser } from './browser.ts';
 import type { PageRequest, PageResponse } from './page-route.ts';
 import { endSession } from './sessions.ts';

@@ -1,7 +1,7 @@
+import type { UserKind } from '../../kernel/model/personal-data.ts';
 import { hashSecret, newSecret } from '../../kernel/secret-hash.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { UserKind } from '../users/user-store.ts';
 import * as store from './mail-link-store.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { newId } from '../../kernel/ids.ts';
+import type { UserKind } from '../../kernel/model/personal-data.ts';
 import { hashSecret } from '../../kernel/secret-hash.ts';
 import { FORMATS } from '../../kernel/wire.ts';
 import { recordFailedSignIn } from '../../platform/audit/entry.ts';
@@ -6,7 +7,7 @@ import type { Context } from '../../platform/context/context.ts';
 import { composeMail } from '../../platform/mail/message.ts';
 import { sendMail } from '../../platform/mail/outbox.ts';
 import { localeOf } from '../users/user.ts';
-import { findUserByEmail, insertUser, type UserKind } from '../users/user-store.ts';
+import { findUserByEmail, insertUser } from '../users/user-store.ts';
 import type { Browser } from './browser.ts';
 import { consumeLink, createConfirmLink, findConfirmLink } from './mail-links.ts';
 import { findPasswordProblem, hashPassword, verifyPassword } from './password.ts';

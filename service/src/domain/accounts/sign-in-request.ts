@@ -1,5 +1,5 @@
 import type { Context } from '../../platform/context/context.ts';
-import type { Interaction } from '../oauth/server.ts';
+import type { Interaction } from '../../platform/context/ports.ts';
 import { interactionUid } from './return-path.ts';
 
 /** What the pages need to know about an app's pending sign-in request. */

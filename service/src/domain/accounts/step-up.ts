@@ -1,6 +1,6 @@
 import type { Context } from '../../platform/context/context.ts';
+import type { PageSignIn } from '../../platform/context/ports.ts';
 import { AMR, contextsOf, meetsAcr } from '../oauth/acr.ts';
-import type { PageSignIn } from '../oauth/hooks.ts';
 import { listPasskeys } from './passkey-store.ts';
 import { passkeyUrl, supportsPasskeys } from './passkeys.ts';
 import { hasSecondFactor } from './second-factor.ts';

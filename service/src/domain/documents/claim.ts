@@ -1,12 +1,12 @@
 import { ApiError } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
+import type { UserKind } from '../../kernel/model/personal-data.ts';
 import { timestampOf, toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { type FormType, type FormValues, isOpen } from '../../platform/providers/documents.ts';
 import { isValidForm } from '../requirements/validity.ts';
 import { shareAccount } from '../users/account.ts';
-import type { UserKind } from '../users/user.ts';
 import { archiveForm } from './archive.ts';
 import { changeSubmission, reportSubmission } from './status.ts';
 import { claimResend, insertSubmission, lockLatest, type SubmissionRow } from './store.ts';

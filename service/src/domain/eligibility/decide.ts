@@ -1,14 +1,9 @@
 import { toTimestamp } from '../../kernel/wire.ts';
 import { offerState } from '../offers/offer.ts';
+import { HELD } from '../users/account.ts';
 import { CONTACT, decideRequirement, type Finding } from './requirement-check.ts';
 import type { Check, CheckCode } from './schema.ts';
 import type { Situation } from './situation.ts';
-
-/** The failed check for an account on hold. It never reveals the reason for the hold. */
-export const HELD: Check = {
-  ...checkOf('account', 'rejected', 'Your account is restricted. Contact support.'),
-  next: CONTACT,
-};
 
 /** The results of passed checks. Created once and reused, because most checks pass. */
 const PASSED = {

@@ -2,7 +2,7 @@ import type { UserCaller } from '../../kernel/access.ts';
 import { invalidField } from '../../kernel/errors.ts';
 import { normalizeAddress } from '../../platform/chain/address.ts';
 import type { Context } from '../../platform/context/context.ts';
-import type { Offer } from '../offers/catalogue.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 import { contractOn, findOffer } from '../offers/offer.ts';
 import { decide } from './decide.ts';
 import { CHECKS, type Purpose } from './purpose.ts';

@@ -1,4 +1,5 @@
 import { assertKnownType } from '../../kernel/model/known-types.ts';
+import type { Level } from '../../kernel/model/levels.ts';
 import {
   REQUIREMENT_TYPES,
   type Requirement,
@@ -6,7 +7,6 @@ import {
   type RequirementType,
   WALLET_KINDS,
 } from '../../kernel/model/requirement.ts';
-import type { Level } from '../../platform/providers/identity.ts';
 import { requirementStatus } from '../requirements/status.ts';
 import type { Check, CheckNext } from './schema.ts';
 import type { Situation } from './situation.ts';

@@ -1,5 +1,5 @@
 import type { OfferOption } from '../../kernel/model/stored-offer.ts';
-import type { Offer } from '../offers/catalogue.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 import type { UserFacts } from '../requirements/status.ts';
 
 /** The facts that decide whether a user may use one option. All of them are read before the decision. */

@@ -13,7 +13,6 @@ import { hasUnsettledParticipation } from '../holdings/wallet-use.ts';
 import { eraseUser as eraseIdentity } from '../identity/erase.ts';
 import { eraseUser as eraseGrants } from '../oauth/erase.ts';
 import { eraseUser as eraseParticipations } from '../participations/erase.ts';
-import { countUserData, type UserData } from '../pii/erasure-store.ts';
 import {
   deletePii,
   deletePiiPastRetention,
@@ -28,6 +27,7 @@ import { lockHeld } from '../users/hold.ts';
 import { lockUser } from '../users/user.ts';
 import { eraseUser as eraseWallets } from '../wallets/erase.ts';
 import { revokeWalletsOf } from '../wallets/revocation.ts';
+import { countUserData, type UserData } from './store.ts';
 
 /**
  * Retention of identification and tax records after the business relationship ends: five years, as in the EU's

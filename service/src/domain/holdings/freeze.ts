@@ -1,5 +1,6 @@
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
+import { type HeldUser, releaseUser } from '../users/hold.ts';
 import { endParticipations } from './end.ts';
 import {
   type FrozenParticipation,
@@ -62,4 +63,17 @@ async function isSupplied(
 ): Promise<boolean> {
   const remaining = await lockRemainingSupply(tx, offer_option_id, asset_digits);
   return remaining === null || BigInt(amount) <= remaining;
+}
+
+/** Ends a hold and resumes the participations that the hold had frozen, as far as the remaining supply allows. */
+export async function releaseHold(
+  ctx: Parts & Pick<Context, 'db'>,
+  emailOrId: string,
+  reason: string,
+): Promise<HeldUser> {
+  return ctx.db.transaction().execute(async (tx) => {
+    const user = await releaseUser(ctx, tx, emailOrId, reason);
+    if (user.wasHeld) await resumeHeld(ctx, tx, user.id);
+    return user;
+  });
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../kernel/errors.ts';
+import { LEVELS } from '../../kernel/model/levels.ts';
 import { timestampOf } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
@@ -10,7 +11,7 @@ import {
   stepAfterFailure,
 } from '../../platform/jobs/queue-worker.ts';
 import { upstreamFailureOf } from '../../platform/outbound/failure.ts';
-import { type Applicant, LEVELS, UNDER_REVIEW } from '../../platform/providers/identity.ts';
+import { type Applicant, UNDER_REVIEW } from '../../platform/providers/identity.ts';
 import { markPersonalDataStale, savePersonalData } from '../pii/pii.ts';
 import { recordMove } from '../requirements/country-change.ts';
 import { reportStatuses } from '../requirements/report.ts';

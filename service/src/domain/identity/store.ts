@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
+import type { UserKind } from '../../kernel/model/personal-data.ts';
 import { EMPTY_QUEUE, type QueueState } from '../../kernel/queue-state.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import { notifyAfterCommit } from '../../platform/db/notify.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { Review } from '../../platform/providers/identity.ts';
-import type { UserKind } from '../users/user.ts';
 
 export const IDENTITY_CHANNEL = 'identity_applicants';
 

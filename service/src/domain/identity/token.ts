@@ -1,11 +1,11 @@
 import type { Static } from 'typebox';
 import type { UserCaller } from '../../kernel/access.ts';
 import { ApiError } from '../../kernel/errors.ts';
-import type { KycToken, NewKycToken } from '../../kernel/model/levels.ts';
+import type { KycToken, Level, NewKycToken } from '../../kernel/model/levels.ts';
 import { timestampOf } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { type Applicant, type Level, UNDER_REVIEW } from '../../platform/providers/identity.ts';
+import { type Applicant, UNDER_REVIEW } from '../../platform/providers/identity.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import { shareAccount } from '../users/account.ts';
 import { findUser } from '../users/user.ts';

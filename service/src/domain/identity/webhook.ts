@@ -1,10 +1,11 @@
 import { isId } from '../../kernel/ids.ts';
+import { LEVELS } from '../../kernel/model/levels.ts';
 import type { WebhookHeaders } from '../../kernel/model/webhook.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { recordDelivery } from '../../platform/http/webhook-receipt-store.ts';
-import { type IdentityEvent, LEVELS } from '../../platform/providers/identity.ts';
+import type { IdentityEvent } from '../../platform/providers/identity.ts';
 import { markPersonalDataStale } from '../pii/pii.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import {

@@ -1,15 +1,8 @@
 import { sql } from 'kysely';
+import type { RegisteredClient } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
 
-export type ClientRow = {
-  client_id: string;
-  partner_id: string;
-  name: string;
-  logo_url: string | null;
-  origins: string[];
-  redirect_uris: string[];
-  post_logout_redirect_uris: string[];
-  scopes: string[];
+export type ClientRow = Omit<RegisteredClient, 'secret_hashes'> & {
   secret_hash: Buffer;
   /** The hash of the previous secret during its grace period. */
   previous_hash: Buffer | null;

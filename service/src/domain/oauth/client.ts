@@ -1,12 +1,7 @@
 import type { AdapterPayload } from 'oidc-provider';
+import type { RegisteredClient } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { type ClientRow, selectClient } from './client-store.ts';
-
-/** A registered client of an enabled partner. */
-export type RegisteredClient = Omit<ClientRow, 'secret_hash' | 'previous_hash' | 'read_at'> & {
-  /** The hash of the secret, or two hashes while the secret is being rotated. */
-  secret_hashes: Buffer[];
-};
 
 export async function findClient(db: Db, clientId: string): Promise<RegisteredClient | undefined> {
   const row = await selectClient(db, clientId);

@@ -1,13 +1,12 @@
 import type { Configuration, JWK } from 'oidc-provider';
 import { SCOPES } from '../../kernel/access.ts';
 import type { Kernel } from '../../platform/context/kernel.ts';
+import type { OAuthHooks, TokenGuard } from '../../platform/context/ports.ts';
 import { findAccount } from './account.ts';
 import { ACR_VALUES } from './acr.ts';
 import { createAdapter } from './adapter.ts';
 import { EXTRA_METADATA } from './client.ts';
 import { loadConsent } from './consent.ts';
-import type { TokenGuard } from './guard.ts';
-import type { OAuthHooks } from './hooks.ts';
 import { shouldRotate } from './refresh-rotation.ts';
 import type { RequestDatabase } from './request-database.ts';
 import { checkScopes } from './scopes.ts';

@@ -1,29 +1,11 @@
-import type { Guard } from '../../kernel/access.ts';
 import { hashSecret, isSecret } from '../../kernel/secret-hash.ts';
 import type { Kernel } from '../../platform/context/kernel.ts';
+import type { RegisteredClient, TokenGuard, VerifiedToken } from '../../platform/context/ports.ts';
 import { createNotifiedCache } from '../../platform/db/notified-cache.ts';
 import { clientNetwork } from '../../platform/http/network.ts';
-import { findClient, type RegisteredClient } from './client.ts';
+import { findClient } from './client.ts';
 import { listOrigins } from './client-store.ts';
-import { type VerifiedToken, verifyToken } from './token-check.ts';
-
-/** Checks bearer tokens and looks up clients, with a cache for each. Introspection uses the same caches. */
-export type TokenGuard = Guard & {
-  /**
-   * Applies a database notification, for example that a grant was revoked. When this node itself revokes something, it
-   * calls this function directly, so that the revocation takes effect before the node replies.
-   */
-  applyNotification(message: string): void;
-  /**
-   * Returns the token, or null if it is not valid. If the token is not cached, the query for the token waits in the
-   * database lane (queue) of `network`, the IP network that the request comes from. Without `network`, the query waits
-   * in the node's own lane.
-   */
-  inspect(token: string, network?: string): VerifiedToken | null | Promise<VerifiedToken | null>;
-  client(clientId: string): RegisteredClient | undefined | Promise<RegisteredClient | undefined>;
-  /** `hits`: token checks that the cache answered. `misses`: all other token checks. */
-  cacheCounts: Readonly<{ hits: number; misses: number }>;
-};
+import { verifyToken } from './token-check.ts';
 
 type Dependencies = Pick<Kernel, 'db' | 'laneOf' | 'listener' | 'log'>;
 

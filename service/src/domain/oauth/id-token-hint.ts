@@ -1,6 +1,5 @@
 import type Provider from 'oidc-provider';
-
-export type IdTokenHint = { clientId: string; userId: string };
+import type { IdTokenHint } from '../../platform/context/ports.ts';
 
 /**
  * Verifies the ID token that tells us which user is signing out (`id_token_hint`). The signature, issuer and client

@@ -1,11 +1,10 @@
 import { ApiError } from '../../kernel/errors.ts';
 import { matchesSecret } from '../../kernel/secret-hash.ts';
 import type { Context } from '../../platform/context/context.ts';
+import type { RegisteredClient, VerifiedToken } from '../../platform/context/ports.ts';
 import { enforceLimit } from '../../platform/http/enforce-limit.ts';
 import type { Taken } from '../../platform/limits/rate-limits.ts';
-import type { RegisteredClient } from './client.ts';
 import type { Introspect, Introspection } from './schema.ts';
-import type { VerifiedToken } from './token-check.ts';
 
 type IntrospectRequest = {
   body: Introspect;

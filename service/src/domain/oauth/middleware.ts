@@ -4,9 +4,9 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import { realTime } from '../../kernel/clock.ts';
 import { ERRORS, type ErrorCode } from '../../kernel/errors.ts';
 import type { Kernel } from '../../platform/context/kernel.ts';
+import type { OAuthHooks } from '../../platform/context/ports.ts';
 import { isDatabaseUnavailable } from '../../platform/db/unavailable.ts';
 import type { ExtraMetadata } from './client.ts';
-import type { OAuthHooks } from './hooks.ts';
 import { requestFacts } from './oidc-request.ts';
 import { defaultScope } from './scopes.ts';
 

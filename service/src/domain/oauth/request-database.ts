@@ -1,12 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Kernel } from '../../platform/context/kernel.ts';
+import type { RequestFacts } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
-
-type RequestFacts = {
-  id: string;
-  /** The queue (lane) in which the request waits for the database. */
-  lane: string;
-};
 
 /** `clientReadAt`: the database time at which the request first read its client. */
 type RunningRequest = RequestFacts & { clientReadAt?: string };

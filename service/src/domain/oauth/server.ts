@@ -1,60 +1,25 @@
 import type { EventEmitter } from 'node:events';
-import type { FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
-import type { AccountClaims, ErrorOut, InteractionResults, KoaContextWithOIDC } from 'oidc-provider';
+import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
 import { Provider as OidcProvider } from 'oidc-provider/lib/provider.js';
-import type { ConnectedApp } from '../../kernel/model/connected-app.ts';
 import type { Kernel } from '../../platform/context/kernel.ts';
+import type { OAuth, OAuthHooks, TokenGuard } from '../../platform/context/ports.ts';
 import { pageHeaders } from '../../platform/pages/headers.ts';
 import { renderPage } from '../../platform/pages/layout.ts';
 import { signInFailedPage } from '../../platform/pages/message-page.ts';
 import { findAccount } from './account.ts';
-import { type ExtraMetadata, findClient, isLocalhost, type RegisteredClient } from './client.ts';
+import { type ExtraMetadata, findClient, isLocalhost } from './client.ts';
 import { authenticateByHash } from './client-authentication.ts';
 import { configure } from './configuration.ts';
 import { grantConsent } from './consent.ts';
 import { listConnectedApps } from './grant-store.ts';
-import type { TokenGuard } from './guard.ts';
-import type { OAuthHooks } from './hooks.ts';
-import { type IdTokenHint, verifyIdTokenHint } from './id-token-hint.ts';
+import { verifyIdTokenHint } from './id-token-hint.ts';
 import { loadSigningKeys } from './keys.ts';
 import { adaptReplies } from './middleware.ts';
 import { oidcRequest } from './oidc-request.ts';
 import { createRequestDatabase, type RequestDatabase } from './request-database.ts';
 import { disconnectApps } from './revocation.ts';
 import { partnerTokenGrant } from './scopes.ts';
-
-/** The part of the authorization server that the rest of the service uses. */
-export type OAuth = {
-  /** The current oidc-provider instance; rotating the signing keys replaces it. */
-  provider(): Provider;
-  hooks: OAuthHooks;
-  /** Runs `work` for a request. If `work` creates or revokes grants, the audit log records the request. */
-  within: RequestDatabase['within'];
-  /** Returns the interaction behind a page at `/interaction/{uid}`. Throws if this browser has none. */
-  interaction(request: FastifyRequest): Promise<Interaction>;
-  /** Grants the requested scopes. Pass the result to `finishInteraction`. */
-  allowConsent(interaction: Interaction): Promise<InteractionResults>;
-  /** Stores the user's decision and returns the URL to redirect the browser to (with 303). */
-  finishInteraction(request: FastifyRequest, result: InteractionResults): Promise<string>;
-  /** Returns the claims about a user for an ID token. */
-  accountClaims(userId: string): Promise<AccountClaims>;
-  findClient(clientId: string): Promise<RegisteredClient | undefined>;
-  /**
-   * Returns the user and the client of an ID token that we issued, even if the token has expired. Returns null if we
-   * did not issue the token.
-   */
-  verifyIdTokenHint(idToken: string): Promise<IdTokenHint | null>;
-  /** Lists the apps that the user has connected. */
-  listGrants(userId: string): Promise<ConnectedApp[]>;
-  /**
-   * Disconnects one app, or all apps if `clientId` is absent. Their tokens stop working on every node within
-   * a second.
-   */
-  revokeGrant(userId: string, clientId?: string): Promise<void>;
-};
-
-export type Interaction = InstanceType<Provider['Interaction']>;
 
 type Dependencies = Pick<
   Kernel,

@@ -1,6 +1,6 @@
 import { base, Check } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
+import type { OAuthHooks } from '../../platform/context/ports.ts';
 import { acrFor, meetsAcr, readAcrValues } from './acr.ts';
-import type { OAuthHooks } from './hooks.ts';
 
 /**
  * Returns oidc-provider's policy with one more reason to show the sign-in page: the app has requested, with

@@ -1,24 +1,7 @@
-import { type Caller, newCaller } from '../../kernel/access.ts';
+import { newCaller } from '../../kernel/access.ts';
+import type { VerifiedToken } from '../../platform/context/ports.ts';
 import type { Queryable } from '../../platform/db/pool.ts';
 import { findActiveToken } from './token-store.ts';
-
-/** A valid access token, with everything that a bearer check or an introspection needs to know about it. */
-export type VerifiedToken = {
-  caller: Caller;
-  scope: string;
-  /** The user's email address. Null without the scope `email`. */
-  username: string | null;
-  /** Unix time, by the database's clock. */
-  iat: number;
-  exp: number;
-  /** In milliseconds, comparable with `performance.now()`. A jump of this node's clock does not change it. */
-  expiresAt: number;
-  /**
-   * What the token depends on. A notification such as `grant <id>` says that this grant was revoked or changed. The
-   * guard then removes all tokens with this tag from its cache.
-   */
-  tags: { token: string; grant: string | null; client: string; partner: string; user: string | null };
-};
 
 export async function verifyToken(statements: Queryable, hash: Buffer): Promise<VerifiedToken | null> {
   const startedAt = performance.now();

@@ -1,12 +1,13 @@
 import type { Hex } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { hexToBytes } from 'viem/utils';
-import { UsageError } from '../../edges/cli/command.ts';
 import { EVM_CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../../kernel/chains.ts';
+import type { OperatorKey } from '../../kernel/config/operator-key.ts';
 import { KEY_ROLES, type KeyRole, SENDING_ROLES } from '../../kernel/config/role.ts';
 import { deriveSandboxKey } from '../../kernel/config/sandbox-keys.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { type OperatorKey, readKeyAddress } from '../../platform/operator/key.ts';
+import { readKeyAddress } from '../../platform/operator/key.ts';
 import { findRemoteAddress, keyFor } from '../../platform/operator/signers.ts';
 import { localSolanaSigner, openSolanaKey } from '../../platform/operator/solana-signer.ts';
 import { solanaKeyFor } from '../../platform/operator/solana-signers.ts';

@@ -3,10 +3,10 @@ import type { Caller } from '../../kernel/access.ts';
 import type { OfferCard, OfferDetails, OfferList } from '../../kernel/model/offer.ts';
 import type { PageQuery } from '../../kernel/paging.ts';
 import type { Context } from '../../platform/context/context.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 import { readInclude } from '../../platform/http/include.ts';
 import type { Query } from '../../platform/http/query-string.ts';
 import { sumCompleted } from './card-store.ts';
-import type { Offer } from './catalogue.ts';
 import { findOffer, listOffers, offerState, readOffer } from './offer.ts';
 
 const INCLUDES = ['summary'] as const;

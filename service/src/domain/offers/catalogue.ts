@@ -1,34 +1,8 @@
-import type { OfferDetails, OfferList, OfferSummary } from '../../kernel/model/offer.ts';
-import type { OfferRequirements } from '../../kernel/model/requirement.ts';
 import type { StoredOffer } from '../../kernel/model/stored-offer.ts';
 import type { Kernel } from '../../platform/context/kernel.ts';
+import type { Catalogue, Offer, PartnerOffers } from '../../platform/context/ports.ts';
 import { createNotifiedCache } from '../../platform/db/notified-cache.ts';
 import { listPublished } from './store.ts';
-
-/** A stored offer, with the API replies about it computed in advance. */
-export type Offer = StoredOffer & {
-  /** When the sale opens and ends, in epoch milliseconds; `-Infinity` or `Infinity` if the offer sets no such time. */
-  opens: number;
-  ends: number;
-  summary: OfferSummary;
-  details: OfferDetails;
-  requirements: OfferRequirements;
-};
-
-/** The published offers of one partner. */
-export type PartnerOffers = {
-  /** Newest first. */
-  offers: readonly Offer[];
-  /** Keyed by id and by slug. */
-  byKey: ReadonlyMap<string, Offer>;
-  /** Cached first pages, keyed by the requested limit. */
-  firstPages: Map<number, OfferList>;
-};
-
-export type Catalogue = {
-  /** Returns a partner's published offers, synchronously if they are cached. */
-  of(partnerId: string): PartnerOffers | Promise<PartnerOffers>;
-};
 
 const MAX_PARTNERS = 1_000;
 

@@ -14,9 +14,10 @@ import type {
 } from '../../kernel/model/stored-offer.ts';
 import { type Keyset, type PageQuery, readPage } from '../../kernel/paging.ts';
 import type { Context } from '../../platform/context/context.ts';
+import type { Offer, PartnerOffers } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { mapStep, runStep, type Step } from '../../platform/db/together.ts';
-import { type Offer, type PartnerOffers, toOffer } from './catalogue.ts';
+import { toOffer } from './catalogue.ts';
 import {
   listAllOffers,
   listPartnersOf,

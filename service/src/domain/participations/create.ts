@@ -6,6 +6,7 @@ import type { OfferOption } from '../../kernel/model/stored-offer.ts';
 import { FORMATS, toTimestamp } from '../../kernel/wire.ts';
 import { normalizeAddress, parseHash, showHash } from '../../platform/chain/address.ts';
 import type { Context } from '../../platform/context/context.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { decideFor, lockEligible, recordRefused } from '../eligibility/gate.ts';
 import { refusalOf } from '../eligibility/refusal.ts';
@@ -20,7 +21,6 @@ import {
   REQUEST_COLUMNS,
 } from '../holdings/participation-store.ts';
 import { lockRemainingSupply } from '../holdings/supply.ts';
-import type { Offer } from '../offers/catalogue.ts';
 import {
   assertReadable,
   contractOn,

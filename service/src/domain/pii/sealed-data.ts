@@ -1,5 +1,6 @@
 import type { PersonalData, PiiFacts } from '../../kernel/model/personal-data.ts';
 import type { Sealing } from '../../kernel/sealing.ts';
+import type { FactsOpener } from '../../platform/context/ports.ts';
 
 /**
  * Sealed personal data: encrypted (`kernel/sealing.ts`) and bound to its user, so that data moved to another row
@@ -22,9 +23,6 @@ export function openPii(sealing: Sealing, userId: string, sealed: Buffer): Perso
 export function openFacts(sealing: Sealing, userId: string, sealed: Buffer): PiiFacts {
   return JSON.parse(sealing.open('pii facts', sealed, userId).toString());
 }
-
-/** Opens sealed facts. Caches them per user, because every poll of the user's statuses needs them. */
-export type FactsOpener = (userId: string, sealed: Buffer) => PiiFacts;
 
 const MAX_CACHED_USERS = 10_000;
 

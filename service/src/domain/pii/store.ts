@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely';
+import type { UserKind } from '../../kernel/model/personal-data.ts';
 import type { Erasures, PiiAudit } from '../../platform/db/identity-tables.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { UserKind } from '../users/user.ts';
 import type { SealedPii } from './sealed-data.ts';
 
 export type AuditEntry = Pick<PiiAudit, 'user_id' | 'actor' | 'action' | 'fields'>;

@@ -3,9 +3,9 @@ import { type TestApp, testApp } from '../../../test/support/app.ts';
 import { makeOffer, saleFile } from '../../../test/support/offers.ts';
 import { partnerOf, USER } from '../../../test/support/tokens.ts';
 import { evmWallet, type Person, person, userId } from '../../../test/support/wallets.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 import { takeMailToSend } from '../../platform/mail/outbox.ts';
 import { eraseUser } from '../erasure/erasure.ts';
-import type { Offer } from '../offers/catalogue.ts';
 
 let app: TestApp;
 let user: Person;

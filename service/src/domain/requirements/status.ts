@@ -1,12 +1,12 @@
-import type { PiiFacts } from '../../kernel/model/personal-data.ts';
+import type { Level } from '../../kernel/model/levels.ts';
+import type { PiiFacts, UserKind } from '../../kernel/model/personal-data.ts';
 import type {
   AcknowledgementDetails,
   Requirement,
   RequirementStatus,
 } from '../../kernel/model/requirement.ts';
 import type { FormType, SubmissionStatus } from '../../platform/providers/documents.ts';
-import { type Level, type ReviewStatus, UNDER_REVIEW } from '../../platform/providers/identity.ts';
-import type { UserKind } from '../users/user.ts';
+import { type ReviewStatus, UNDER_REVIEW } from '../../platform/providers/identity.ts';
 import { checkJurisdiction } from './jurisdiction.ts';
 import { isValidForm } from './validity.ts';
 

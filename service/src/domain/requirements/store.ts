@@ -1,10 +1,11 @@
 import { CompiledQuery } from 'kysely';
 import type pg from 'pg';
+import type { Level } from '../../kernel/model/levels.ts';
+import type { UserKind } from '../../kernel/model/personal-data.ts';
 import type { Db, Queryable } from '../../platform/db/pool.ts';
 import { newStep, type Step } from '../../platform/db/together.ts';
 import type { FormType, SubmissionStatus } from '../../platform/providers/documents.ts';
-import type { Level, ReviewStatus } from '../../platform/providers/identity.ts';
-import type { UserKind } from '../users/user.ts';
+import type { ReviewStatus } from '../../platform/providers/identity.ts';
 
 export type FactsRow = {
   kind: UserKind;

@@ -1,5 +1,5 @@
+import type { UserKind } from '../../kernel/model/personal-data.ts';
 import type { FormType } from '../../platform/providers/documents.ts';
-import type { UserKind } from '../users/user.ts';
 
 export const FORM_OF_KIND: Record<UserKind, FormType> = { person: 'w8_ben', company: 'w8_ben_e' };
 

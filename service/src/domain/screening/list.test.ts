@@ -6,7 +6,7 @@ import { type TestApp, testApp } from '../../../test/support/app.ts';
 import { evmWallet, solanaWallet } from '../../../test/support/wallets.ts';
 import { loadConfig } from '../../kernel/config/config.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
-import type { Sanctions } from '../proofs/sanctions.ts';
+import type { Sanctions } from '../../platform/context/ports.ts';
 import { openSanctions } from './list.ts';
 import { findListProblem, hashList, parseSanctions } from './list-file.ts';
 import { readListStatus } from './store.ts';

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { Gauge } from 'prom-client';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Kernel } from '../../platform/context/kernel.ts';
-import type { Sanctions } from '../proofs/sanctions.ts';
+import type { Sanctions } from '../../platform/context/ports.ts';
 import { type AddressList, findListProblem, hashList, parseSanctions, toListed } from './list-file.ts';
 import { readAcceptedList, recordRefusal, SANCTIONS_CHANNEL, saveAcceptedList } from './store.ts';
 

@@ -3,8 +3,8 @@ import { saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { useSale } from '../../../test/support/settlement.ts';
 import { makeUser, USER } from '../../../test/support/tokens.ts';
 import { proveWallets } from '../../../test/support/wallets.ts';
+import { releaseHold } from '../holdings/freeze.ts';
 import { requestRemit } from '../participations/remit.ts';
-import { releaseHold } from '../users/account.ts';
 import { holdUser } from '../users/hold.ts';
 
 const sale = useSale();

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { makeOffer } from '../../../test/support/offers.ts';
 import { type Buyer, saleOfferFile, saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { useSale } from '../../../test/support/settlement.ts';
-import type { Offer } from '../offers/catalogue.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 
 const sale = useSale();
 

@@ -13,11 +13,12 @@ import {
   expectDatabaseToMatchFund,
   useSale,
 } from '../../../test/support/settlement.ts';
+import type { SignerPolicy } from '../../kernel/config/operator-key.ts';
 import type { SendingRole } from '../../kernel/config/role.ts';
 import { deriveSandboxKey } from '../../kernel/config/sandbox-keys.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
 import { encodeCommit, encodeRemit } from '../../platform/chain/evm/sale-fund.ts';
-import { type SignerPolicy, withPolicy } from '../../platform/operator/policy.ts';
+import { withPolicy } from '../../platform/operator/policy.ts';
 import { localSigner, type Signer } from '../../platform/operator/signer.ts';
 import { openSigners } from '../../platform/operator/signers.ts';
 import { openSpendLedger } from '../../platform/operator/spend-ledger.ts';

@@ -8,8 +8,8 @@ import {
   useComparedSale,
 } from '../../../test/support/settlement.ts';
 import { USER } from '../../../test/support/tokens.ts';
+import { releaseHold } from '../holdings/freeze.ts';
 import { requestRemit } from '../participations/remit.ts';
-import { releaseHold } from '../users/account.ts';
 import { holdUser } from '../users/hold.ts';
 
 const sale = useComparedSale();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeMessage } from '@causeway/contracts/encodings/solana-message.ts';
-import { UsageError } from '../../edges/cli/command.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { deriveWithSeed, fundSeed, keyOf, TOKEN_PROGRAM } from '../../platform/chain/solana/addresses.ts';
 import type { SolanaChain } from '../../platform/chain/solana/client.ts';
 import {

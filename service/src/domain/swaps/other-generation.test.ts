@@ -10,7 +10,7 @@ import { type TestApp, testApp } from '../../../test/support/app.ts';
 import { startTestChain, type TestChain } from '../../../test/support/chain.ts';
 import { makeOffer, saleFile } from '../../../test/support/offers.ts';
 import { evmWallet, type Person, person } from '../../../test/support/wallets.ts';
-import type { Offer } from '../offers/catalogue.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 
 let chain: TestChain;
 let app: TestApp;

@@ -8,9 +8,9 @@ import { startTokenizedWorld, type TokenizedWorld } from '../../../test/support/
 import { evmWallet, proveWallets } from '../../../test/support/wallets.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 import { eraseUser } from '../erasure/erasure.ts';
-import type { Offer } from '../offers/catalogue.ts';
-import { releaseHold } from '../users/account.ts';
+import { releaseHold } from '../holdings/freeze.ts';
 import { erasedAddressOf } from '../users/email.ts';
 import { holdUser } from '../users/hold.ts';
 import { alertRestricted } from './restricted-orders.ts';

@@ -3,10 +3,10 @@ import type { UserCaller } from '../../kernel/access.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import type { EvmContract, OfferOption } from '../../kernel/model/stored-offer.ts';
 import type { Context } from '../../platform/context/context.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { Step } from '../../platform/db/together.ts';
 import { assertEligible, lockEligible } from '../eligibility/gate.ts';
-import type { Offer } from '../offers/catalogue.ts';
 import { openOfferLock } from '../offers/offer.ts';
 
 /**

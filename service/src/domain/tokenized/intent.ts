@@ -5,8 +5,8 @@ import { ApiError, invalidField } from '../../kernel/errors.ts';
 import type { EvmContract } from '../../kernel/model/stored-offer.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
 import type { Context } from '../../platform/context/context.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 import { assertOpen } from '../eligibility/window.ts';
-import type { Offer } from '../offers/catalogue.ts';
 import { assertReadable, evmContractOn, findOfferBySymbol } from '../offers/offer.ts';
 import type { NewTransaction } from './schema.ts';
 

@@ -2,9 +2,18 @@ import { ApiError } from '../../kernel/errors.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { mapStep, runStep, type Step } from '../../platform/db/together.ts';
-import { HELD } from '../eligibility/decide.ts';
-import { resumeHeld } from '../holdings/freeze.ts';
-import { type HeldUser, isHeld, releaseUser, stateLock } from './hold.ts';
+import { isHeld, stateLock } from './hold.ts';
+
+/** The failed check for an account on hold, as in eligibility. It never reveals the reason for the hold. */
+export const HELD = {
+  object: 'check',
+  code: 'account',
+  requirement_id: null,
+  status: 'rejected',
+  message: 'Your account is restricted. Contact support.',
+  until: null,
+  next: { type: 'contact', method: null, path: null, body: null },
+} as const;
 
 /** Throws `account_restricted` if the user is on hold. */
 export async function assertNotHeld(ctx: Pick<Context, 'statements'>, userId: string): Promise<void> {
@@ -31,19 +40,6 @@ export function sharedAccountLock(userId: string): Step<void> {
 function assertMayAct({ isHeld, isErased }: { isHeld: boolean; isErased: boolean }): void {
   if (isHeld) throw accountRestricted();
   if (isErased) throw new ApiError('unauthorized');
-}
-
-/** Ends a hold and resumes the participations that the hold had frozen, as far as the remaining supply allows. */
-export async function releaseHold(
-  ctx: Pick<Context, 'db' | 'clock' | 'random'>,
-  emailOrId: string,
-  reason: string,
-): Promise<HeldUser> {
-  return ctx.db.transaction().execute(async (tx) => {
-    const user = await releaseUser(ctx, tx, emailOrId, reason);
-    if (user.wasHeld) await resumeHeld(ctx, tx, user.id);
-    return user;
-  });
 }
 
 export function accountRestricted(): ApiError {

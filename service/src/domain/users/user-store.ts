@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { isId } from '../../kernel/ids.ts';
+import type { UserKind } from '../../kernel/model/personal-data.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { erasedAddressOf, normalizeEmail } from './email.ts';
-
-export type UserKind = 'person' | 'company';
 
 export type User = {
   id: string;

@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/pool.ts';
 import { LOCALES, type Locale, parseLocale } from '../../platform/mail/locale.ts';
 import * as store from './user-store.ts';
 
-export type { User, UserKind } from './user-store.ts';
+export type { User } from './user-store.ts';
 
 export function findUser(db: Db, id: string): Promise<store.User | undefined> {
   return store.findUser(db, id);

@@ -14,12 +14,12 @@ import {
   type TestWallet,
 } from '../../../test/support/wallets.ts';
 import { factsOf, NO_DATA } from '../../kernel/model/personal-data.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 import type { Eligibility } from '../eligibility/schema.ts';
+import { releaseHold } from '../holdings/freeze.ts';
 import { applyOffers } from '../offer-files/apply.ts';
 import type { OfferFile } from '../offer-files/file-schema.ts';
-import type { Offer } from '../offers/catalogue.ts';
 import { sealPii } from '../pii/sealed-data.ts';
-import { releaseHold } from '../users/account.ts';
 import { holdUser } from '../users/hold.ts';
 
 let chain: TestChain;

@@ -15,8 +15,8 @@ import {
   solanaWallet,
   type TestWallet,
 } from '../../../test/support/wallets.ts';
-import type { OperatorKey } from '../../platform/operator/key.ts';
-import type { Offer } from '../offers/catalogue.ts';
+import type { OperatorKey } from '../../kernel/config/operator-key.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 import { settleVerifications } from './allow-list-watch.ts';
 
 let chain: TestChain;

@@ -6,10 +6,10 @@ import {
   readPermissionTerms,
 } from '../../platform/chain/evm/allow-list.ts';
 import { readChainTime } from '../../platform/chain/evm/blocks.ts';
+import type { Supplier } from '../../platform/context/ports.ts';
 import { asUnavailable } from '../../platform/operator/blocked.ts';
 import type { SignerOf } from '../../platform/operator/signers.ts';
 import { notConfigured } from '../../platform/outbound/failure.ts';
-import type { Supplier } from './allow-list-supplier.ts';
 
 const PERMISSION_TTL_S = 10n * 60n;
 

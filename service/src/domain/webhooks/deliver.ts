@@ -2,6 +2,7 @@ import { realMicros } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
+import type { SendResult } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { renderEvent } from '../../platform/events/render.ts';
 import {
@@ -19,7 +20,6 @@ import { SECRET_PURPOSE } from './endpoint.ts';
 import { noteFailure } from './health.ts';
 import { countFailure } from './health-store.ts';
 import { retryDelayMs } from './retry-schedule.ts';
-import type { SendResult } from './sender.ts';
 import { signatureHeaders } from './signature.ts';
 import type { Success } from './success-batches.ts';
 

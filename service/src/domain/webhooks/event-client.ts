@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UsageError } from '../../edges/cli/command.ts';
+import { UsageError } from '../../kernel/errors.ts';
 
 /** The fields of an API event that are needed here. */
 export type ReceivedEvent = { id: string; type: string; timestamp: string; sequence: number };

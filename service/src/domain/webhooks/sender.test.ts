@@ -4,8 +4,9 @@ import { type AddressInfo, connect, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import type { WebhookSender } from '../../platform/context/ports.ts';
 import { createAddressRules } from './address-rules.ts';
-import { openWebhookSender, type WebhookSender } from './sender.ts';
+import { openWebhookSender } from './sender.ts';
 import { createUrlRules } from './url-rules.ts';
 
 /** The key of `CERTIFICATE`, a self-signed certificate for receiver.test that expired in 2020. */

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
 import { realTime } from '../../kernel/clock.ts';
+import type { SendError, SendResult, WebhookSender } from '../../platform/context/ports.ts';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
 import { createAddressRules } from './address-rules.ts';
 import { createTunnels, type OpenTunnel } from './proxy-tunnel.ts';
@@ -17,40 +18,6 @@ const MAX_ADDRESSES = 4;
 const SENT_CHANNEL = 'undici:client:sendHeaders';
 const MAX_READ_BYTES = 64 * 1024;
 const MAX_KEPT_BYTES = 1024;
-
-/** Why no response arrived. */
-export type SendError =
-  | 'timeout'
-  | 'connection_refused'
-  | 'connection_failed'
-  | 'dns_error'
-  | 'tls_error'
-  | 'address_refused'
-  | 'stopped';
-
-export type SendResult = {
-  durationMs: number;
-  status: number | null;
-  error: SendError | null;
-  /** The address that the request was sent to; null if no connection was made. */
-  address: string | null;
-  /** The first KiB of the response. */
-  response: string | null;
-  retryAfterSeconds: number | null;
-};
-
-export type WebhookSender = {
-  checkUrl: UrlRules['check'];
-  /** Posts the body once. Does not follow redirects and never rejects. */
-  send(url: string, headers: Record<string, string>, body: string): Promise<SendResult>;
-  /**
-   * Sends a HEAD request, with the same checks as `send`. Returns null if a response arrived, and the error otherwise.
-   * Never rejects.
-   */
-  probe(url: string): Promise<SendError | null>;
-  /** Aborts all requests. A `send` in progress then returns the error `stopped`. */
-  close(): Promise<void>;
-};
 
 type Options = {
   allowCidrs: readonly string[];

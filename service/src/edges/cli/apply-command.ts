@@ -18,8 +18,8 @@ import { showProgress } from '../../domain/participations/report-text.ts';
 import { countUsers } from '../../domain/requirements/all-facts.ts';
 import { type ChainName, chainFacts } from '../../kernel/chains.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { openChains } from '../../platform/chain/open-chains.ts';
-import { UsageError } from './command.ts';
 import { confirm } from './confirm.ts';
 import type { CommandContext } from './run-command.ts';
 

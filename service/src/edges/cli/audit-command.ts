@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Config } from '../../kernel/config/config.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import {
   createCheckpointKeys,
   isCheckpoint,
@@ -11,7 +12,7 @@ import { findTreeCheckpoint, listSealedEntries, readReasons } from '../../platfo
 import { findBlindingKey } from '../../platform/audit/tile-store.ts';
 import { saltOf } from '../../platform/audit/tree.ts';
 import { verifyAuditLog } from '../../platform/audit/verify.ts';
-import { type CommandHelp, UsageError, unknownCommand } from './command.ts';
+import { type CommandHelp, unknownCommand } from './command.ts';
 import { runCommand } from './run-command.ts';
 
 export const AUDIT_HELP: CommandHelp = {

@@ -1,3 +1,4 @@
+import { UsageError } from '../../kernel/errors.ts';
 /** The help text of one command, shown by `causeway NAME --help`. */
 export type CommandHelp = {
   /** The ways to call the command, one per line, without the program name. */
@@ -13,14 +14,6 @@ export type CommandHelp = {
 };
 
 export type Command = { help: CommandHelp; run(args: string[]): Promise<void> };
-
-/** Thrown for invalid arguments. The message says what is wrong and what to do. */
-export class UsageError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'UsageError';
-  }
-}
 
 const MAX_REASON_LENGTH = 1_000;
 

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { UsageError } from './command.ts';
+import { UsageError } from '../../kernel/errors.ts';
 
 /** Asks on the terminal whether to apply the printed changes. Returns false if there is no terminal. */
 export async function confirm(): Promise<boolean> {

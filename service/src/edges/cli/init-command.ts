@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { environmentFile } from '../../kernel/config/environment-file.ts';
-import { type CommandHelp, UsageError } from './command.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import type { CommandHelp } from './command.ts';
 import { writeOutput } from './write-output.ts';
 
 export const INIT_HELP: CommandHelp = {

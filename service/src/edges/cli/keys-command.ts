@@ -1,6 +1,7 @@
 import { rotateSigningKey } from '../../domain/oauth/keys.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { type CommandHelp, UsageError } from './command.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import type { CommandHelp } from './command.ts';
 import { rotateSecrets } from './rotate-secrets.ts';
 import { runCommand } from './run-command.ts';
 

@@ -12,7 +12,8 @@ import {
 import { newWebhookSecret, signatureHeaders } from '../../domain/webhooks/signature.ts';
 import { realTime } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { type CommandHelp, UsageError } from './command.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import type { CommandHelp } from './command.ts';
 
 export const LISTEN_HELP: CommandHelp = {
   usage: [

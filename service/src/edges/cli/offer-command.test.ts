@@ -13,7 +13,7 @@ import { makeClient } from '../../../test/support/tokens.ts';
 import { closeOffer } from '../../domain/offer-files/lifecycle.ts';
 import { readOfferBySlug } from '../../domain/offers/store.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { UsageError } from './command.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { runOffer } from './offer-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'causeway-offers-'));

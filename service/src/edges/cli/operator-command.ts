@@ -5,6 +5,7 @@ import { planEvmRotation, planSolanaRotation } from '../../domain/settlement/rot
 import { realClock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { SENDING_ROLES } from '../../kernel/config/role.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { createLog } from '../../kernel/log.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
 import { decodeBase58 } from '../../platform/chain/address.ts';
@@ -19,7 +20,7 @@ import {
   readOperatorStatus,
   readSolanaStatus,
 } from '../../platform/operator/status.ts';
-import { type CommandHelp, UsageError, unknownCommand } from './command.ts';
+import { type CommandHelp, unknownCommand } from './command.ts';
 import { runReconcile, verifyReport, writeReport } from './reconcile-command.ts';
 import { runReplace } from './replace-command.ts';
 import { runCommand } from './run-command.ts';

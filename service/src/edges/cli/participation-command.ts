@@ -21,12 +21,12 @@ import {
 } from '../../domain/participations/request-refunds.ts';
 import { chainFacts } from '../../kernel/chains.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError, UsageError } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import { plural } from '../../kernel/plural.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { rehearse } from '../../platform/db/rehearse.ts';
-import { type CommandHelp, UsageError, unknownCommand } from './command.ts';
+import { type CommandHelp, unknownCommand } from './command.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 
 export const PARTICIPATION_HELP: CommandHelp = {

@@ -5,7 +5,7 @@ import { readReasons } from '../../../test/support/reasons.ts';
 import { typeOnTerminal } from '../../../test/support/terminal.ts';
 import { SCOPES } from '../../kernel/access.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { UsageError } from './command.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { runKeys } from './keys-command.ts';
 import { runPartner } from './partner-command.ts';
 

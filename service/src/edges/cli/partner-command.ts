@@ -13,8 +13,9 @@ import {
   setScopes,
 } from '../../domain/partners/partner.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { plural } from '../../kernel/plural.ts';
-import { type CommandHelp, requireReason, UsageError, unknownCommand } from './command.ts';
+import { type CommandHelp, requireReason, unknownCommand } from './command.ts';
 import { confirmByName } from './confirm.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 

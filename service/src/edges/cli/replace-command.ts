@@ -1,6 +1,7 @@
 import { wakeSettlement } from '../../domain/holdings/wake.ts';
 import { listIdsOf } from '../../domain/settlement/backlog-store.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
 import { rehearse } from '../../platform/db/rehearse.ts';
 import { feeLimits } from '../../platform/operator/account.ts';
@@ -10,7 +11,6 @@ import {
   requestReplacement,
 } from '../../platform/operator/replacement.ts';
 import type { ReplacementAction } from '../../platform/operator/transaction.ts';
-import { UsageError } from './command.ts';
 import { confirm } from './confirm.ts';
 import { runCommand } from './run-command.ts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { realClock } from '../../kernel/clock.ts';
 import { type Config, ConfigError } from '../../kernel/config/config.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError, UsageError } from '../../kernel/errors.ts';
 import { plural } from '../../kernel/plural.ts';
 import { createSealing, type Sealing, unavailableSealing } from '../../kernel/sealing.ts';
 import { recordCommand } from '../../platform/audit/entry.ts';
@@ -11,7 +11,6 @@ import { openEmbedded } from '../../platform/db/embedded.ts';
 import { compareSecrets, MISSING_SECRET } from '../../platform/db/installation.ts';
 import { pendingMigrations } from '../../platform/db/migrate.ts';
 import { type Db, openPool } from '../../platform/db/pool.ts';
-import { UsageError } from './command.ts';
 
 /** The context of a command. A command works on the same database as the running nodes. */
 export type CommandContext = Pick<Kernel, 'pool' | 'db' | 'clock' | 'random' | 'sealing'>;

@@ -4,9 +4,10 @@ import { clearAddress } from '../../domain/screening/hits.ts';
 import { hashList, parseSanctions } from '../../domain/screening/list-file.ts';
 import { listOpenHits, notifyNodes, readListStatus, saveAcceptedList } from '../../domain/screening/store.ts';
 import { type Config, ConfigError } from '../../kernel/config/config.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { plural } from '../../kernel/plural.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
-import { type CommandHelp, requireReason, UsageError } from './command.ts';
+import { type CommandHelp, requireReason } from './command.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 
 export const SANCTIONS_HELP: CommandHelp = {

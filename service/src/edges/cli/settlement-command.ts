@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util';
 import { pauseSettlement, resumeSettlement } from '../../domain/settlement/pause.ts';
 import { readSettlementStatus } from '../../domain/settlement/status.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError, UsageError } from '../../kernel/errors.ts';
 import { openChains } from '../../platform/chain/open-chains.ts';
 import { rehearse } from '../../platform/db/rehearse.ts';
-import { type CommandHelp, UsageError } from './command.ts';
+import type { CommandHelp } from './command.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 
 export const SETTLEMENT_HELP: CommandHelp = {

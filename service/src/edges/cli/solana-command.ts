@@ -6,6 +6,7 @@ import { SOLANA_CHAIN_NAMES } from '../../kernel/chains.ts';
 import { realClock } from '../../kernel/clock.ts';
 import { type Config, ConfigError } from '../../kernel/config/config.ts';
 import { SENDING_ROLES } from '../../kernel/config/role.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import { plural } from '../../kernel/plural.ts';
 import { decodeBase58 } from '../../platform/chain/address.ts';
@@ -21,7 +22,7 @@ import { findRemoteAddress, listSenders } from '../../platform/operator/signers.
 import type { SolanaSigner } from '../../platform/operator/solana-signer.ts';
 import { openSolanaSigners } from '../../platform/operator/solana-signers.ts';
 import { readKeys } from '../../platform/operator/status.ts';
-import { type CommandHelp, UsageError } from './command.ts';
+import type { CommandHelp } from './command.ts';
 import { runCommand } from './run-command.ts';
 
 export const SOLANA_HELP: CommandHelp = {

@@ -10,12 +10,12 @@ import { typeOnTerminal } from '../../../test/support/terminal.ts';
 import { evmWallet, person, proveWallets, userId } from '../../../test/support/wallets.ts';
 import { readSecondFactor } from '../../domain/accounts/second-factor.ts';
 import { listSessionsOf, startSession } from '../../domain/accounts/sessions.ts';
-import type { Offer } from '../../domain/offers/catalogue.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { newSecret } from '../../kernel/secret-hash.ts';
 import { sealAuditLog } from '../../platform/audit/sealer.ts';
+import type { Offer } from '../../platform/context/ports.ts';
 import { runAudit } from './audit-command.ts';
-import { UsageError } from './command.ts';
 import { runUser } from './user-command.ts';
 
 let app: TestApp;

@@ -1,14 +1,15 @@
 import { parseArgs } from 'node:util';
 import { readSecondFactor, resetSecondFactor } from '../../domain/accounts/second-factor.ts';
+import { releaseHold } from '../../domain/holdings/freeze.ts';
 import { approveCountry, listCountryChanges } from '../../domain/pii/country-change.ts';
-import { erase } from '../../domain/pii/erase-command.ts';
-import { releaseHold } from '../../domain/users/account.ts';
 import { type HeldUser, type Hold, holdUser, showHolds } from '../../domain/users/hold.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { plural } from '../../kernel/plural.ts';
 import { httpOrigin } from '../../platform/http/origin.ts';
-import { type CommandHelp, requireReason, UsageError } from './command.ts';
+import { type CommandHelp, requireReason } from './command.ts';
 import { confirmByName } from './confirm.ts';
+import { erase } from './erase-command.ts';
 import { explainUser } from './explain-user.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 

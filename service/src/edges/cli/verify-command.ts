@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { type CalldataClaim, verifyCalldata } from '@causeway/contracts/encodings/verify-calldata.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { EVM_PROTOCOL } from '../../platform/chain/evm/protocol.ts';
 import { openRpc } from '../../platform/chain/rpc/rpc.ts';
-import { type CommandHelp, UsageError } from './command.ts';
+import type { CommandHelp } from './command.ts';
 
 export const VERIFY_HELP: CommandHelp = {
   usage: [

@@ -8,7 +8,7 @@ import {
   type WebhookNode,
 } from '../../../test/support/webhooks.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { UsageError } from './command.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { runWebhook } from './webhook-command.ts';
 
 let node: WebhookNode;

@@ -15,8 +15,9 @@ import {
 import { recoverDeliveries } from '../../domain/webhooks/recovery.ts';
 import { openWebhookSender } from '../../domain/webhooks/sender.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { commitOn } from '../../platform/http/for-request.ts';
-import { type CommandHelp, UsageError, unknownCommand } from './command.ts';
+import { type CommandHelp, unknownCommand } from './command.ts';
 import { confirmByName } from './confirm.ts';
 import { runCommand } from './run-command.ts';
 

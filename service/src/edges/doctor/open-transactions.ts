@@ -8,10 +8,11 @@ import {
 } from '../../domain/settlement/unfinished-keys.ts';
 import { realClock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import type { OperatorKey } from '../../kernel/config/operator-key.ts';
 import { SENDING_ROLES } from '../../kernel/config/role.ts';
 import type { Chains } from '../../platform/chain/open-chains.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { type OperatorKey, readKeyAddress } from '../../platform/operator/key.ts';
+import { readKeyAddress } from '../../platform/operator/key.ts';
 import { keyFor } from '../../platform/operator/signers.ts';
 import { listUnfinishedKeys, type UnfinishedKey } from '../../platform/operator/status.ts';
 import { type Check, type Finding, ok, refusalFinding, skipped, warning } from './finding.ts';

@@ -1,19 +1,8 @@
 import type { Log } from '../../kernel/log.ts';
+import type { PartState, Readiness } from '../../platform/context/ports.ts';
 
 /** Checks one dependency. Throws if it is unavailable. */
 export type Check = () => Promise<void>;
-
-export type PartState = 'ok' | 'unavailable';
-
-/** The state that `/health/ready` reports: each dependency's state, and whether this node can answer requests. */
-export type Readiness = {
-  read(): Promise<{ isReady: boolean; parts: Record<string, PartState> }>;
-  /** Reports this node as not ready until the process ends, so that load balancers stop sending requests. */
-  drain(): void;
-  isDraining(): boolean;
-  /** Call this when the database has refused a statement because its disk is full. */
-  reportFullDisk(): void;
-};
 
 const CACHE_TTL_MS = 1_000;
 const CHECK_TIMEOUT_MS = 2_000;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OperatorKey, RetiredKey, RoleKey } from '../../platform/operator/key.ts';
 import type { ChainName, EvmChainName } from '../chains.ts';
 import { checkNames } from './names.ts';
+import type { OperatorKey, RetiredKey, RoleKey } from './operator-key.ts';
 import { readOperatorKey, readRetiredKeys, readSolanaKey, readSupplierKey } from './operator-settings.ts';
 import type { Area } from './parsers.ts';
 import {

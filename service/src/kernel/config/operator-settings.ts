@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { OperatorKey, RetiredKey } from '../../platform/operator/key.ts';
 import { redactKeys } from './json-file.ts';
+import type { OperatorKey, RetiredKey } from './operator-key.ts';
 import { kmsKeyId, type Parser, privateKey, solanaKey } from './parsers.ts';
 import { readPolicyFile } from './policy-file.ts';
 import type { Source } from './read.ts';

@@ -4,7 +4,6 @@ import { base58 } from '@scure/base';
 import ipaddr from 'ipaddr.js';
 import { isPrivate } from 'tiny-secp256k1';
 import type { Hex } from 'viem';
-import { splitHosts } from '../../platform/db/hosts.ts';
 import { ed25519Key } from '../ed25519-key.ts';
 import { redactKeys } from './json-file.ts';
 import { isSandboxKey } from './sandbox-keys.ts';
@@ -233,3 +232,9 @@ export const headerList: Parser<Record<string, string>> = {
     }
   },
 };
+
+/** Returns one URL per host. */
+export function splitHosts(url: string): string[] {
+  const [, start = '', hosts = '', rest = ''] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
+  return hosts.includes(',') ? hosts.split(',').map((host) => `${start}${host}${rest}`) : [url];
+}

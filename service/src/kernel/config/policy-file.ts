@@ -1,6 +1,6 @@
-import type { OperatorKey } from '../../platform/operator/key.ts';
 import { CHAIN_NAMES, type ChainName, chainFacts } from '../chains.ts';
 import { InvalidMember, readJsonFile, toObject } from './json-file.ts';
+import type { OperatorKey } from './operator-key.ts';
 import type { Source } from './read.ts';
 import { isKeyRole, KEY_ROLES, type KeyRole } from './role.ts';
 

@@ -1,6 +1,6 @@
-import type { OperatorKey, RoleKey } from '../../platform/operator/key.ts';
 import { CHAIN_NAMES, SOLANA_CHAIN_NAMES } from '../chains.ts';
 import { InvalidMember, readJsonFile, toObject } from './json-file.ts';
+import type { OperatorKey, RoleKey } from './operator-key.ts';
 import { readKeyFile, readKmsKey, readSolanaKeyFile, withLimits } from './operator-settings.ts';
 import { kmsKeyId } from './parsers.ts';
 import { EVM_ADDRESS, SOLANA_ADDRESS } from './policy-file.ts';

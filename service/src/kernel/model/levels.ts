@@ -1,6 +1,13 @@
 import Type, { type Static } from 'typebox';
-import { LEVELS } from '../../platform/providers/identity.ts';
 import { Closed, ObjectName } from '../wire.ts';
+
+export const LEVELS = [
+  'Sorting_KYC_Level',
+  'BasicKYCLevel',
+  'AccreditationIndividual_FullVerification',
+] as const;
+
+export type Level = (typeof LEVELS)[number];
 
 export const KycLevel = Type.Enum([...LEVELS], { title: 'KycLevel' });
 

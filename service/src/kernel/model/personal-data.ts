@@ -1,7 +1,9 @@
-import { hashPerson } from '../../domain/pii/person.ts';
-import type { UserKind } from '../../domain/users/user.ts';
+import { createHmac } from 'node:crypto';
 import { isInAreas } from '../places/areas.ts';
+import { foldKey, foldText } from '../places/fold.ts';
 import { UNITED_STATES } from '../places/united-states.ts';
+
+export type UserKind = 'person' | 'company';
 
 /** The personal data that the service stores. Countries are ISO 3166-1 alpha-2; null means unknown. */
 export type PersonalData = {
@@ -39,7 +41,7 @@ export type PiiFacts = {
   isComplete: boolean;
   /** Whether any field makes the user a US person, who needs a W-9. */
   isUnitedStates: boolean;
-  /** Identifies the person or company: the result of `hashPerson`. */
+  /** Identifies the person or company: a keyed hash. */
   person: string;
   /** The key of the hash in `person`, in base64. */
   personKey: string;
@@ -91,6 +93,23 @@ export function factsOf(data: PersonalData, kind: UserKind, personKey: string): 
     person: hashPerson(personKey, kind, data),
     personKey,
   };
+}
+
+/**
+ * Returns a keyed hash of the person (first name, last name and date of birth) or of the company (its name).
+ * Case, diacritics, punctuation and middle names make no difference. `key` is in base64.
+ */
+function hashPerson(key: string, kind: UserKind, data: PersonalData): string {
+  const names = kind === 'company' ? [foldKey(data.full_legal_name ?? '')] : personNames(data);
+  const text = JSON.stringify([kind, ...names, kind === 'company' ? '' : (data.date_of_birth ?? '')]);
+  return createHmac('sha256', Buffer.from(key, 'base64')).update(text).digest('hex');
+}
+
+function personNames({ first_name, last_name, full_legal_name }: PersonalData): string[] {
+  if ((first_name ?? last_name) !== null) return [foldKey(first_name ?? ''), foldKey(last_name ?? '')];
+  // The provider may know only the full name.
+  const words = foldText(full_legal_name ?? '').split(' ');
+  return [words[0] ?? '', words.at(-1) ?? ''];
 }
 
 function isUnitedStates({ country, nationality, tax_residence, identity_countries, ...data }: PersonalData) {

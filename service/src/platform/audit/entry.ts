@@ -1,14 +1,12 @@
 import type { Kernel } from '../context/kernel.ts';
+import type { Decision } from '../context/ports.ts';
 import type { Db } from '../db/pool.ts';
 import {
-  type Decision,
   insertCommandEntry,
   insertDecisionEntry,
   insertFailedSignIn,
   setTransactionReason,
 } from './store.ts';
-
-export type { Decision } from './store.ts';
 
 /**
  * Records that a command ran. Row changes do not need this call, because database triggers record them (see the

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely';
+import type { Decision } from '../context/ports.ts';
 import type { AuditFormerKeys } from '../db/audit-tables.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Db } from '../db/pool.ts';
@@ -187,18 +188,6 @@ export async function insertFailedSignIn(db: Db, userId: string | null): Promise
     db,
   );
 }
-
-type Named = { object: string; id: string | null };
-
-export type Decision = {
-  actor: Named;
-  /** The decision, for example `access.refused`. */
-  action: string;
-  subject: Named;
-  /** The code of the reason, such as `user_request`; null if there is none. */
-  reason: string | null;
-  requestId: string | null;
-};
 
 export async function insertDecisionEntry(
   db: Db,

@@ -1,23 +1,25 @@
-import type { TokenGuard } from '../../domain/oauth/guard.ts';
-import type { OAuth } from '../../domain/oauth/server.ts';
-import type { Catalogue } from '../../domain/offers/catalogue.ts';
-import type { FactsOpener } from '../../domain/pii/sealed-data.ts';
-import type { Sanctions } from '../../domain/proofs/sanctions.ts';
-import type { Supplier } from '../../domain/wallets/allow-list-supplier.ts';
-import type { WebhookSender } from '../../domain/webhooks/sender.ts';
-import type { Readiness } from '../../edges/operations/readiness.ts';
-import type { Decision } from '../audit/entry.ts';
 import type { Chains } from '../chain/open-chains.ts';
 import type { Signatures } from '../chain/signatures.ts';
 import type { Db } from '../db/pool.ts';
 import type { Step } from '../db/together.ts';
-import type { EventStreams } from '../events/streams.ts';
 import type { RetiredSigner, SignerOf } from '../operator/signers.ts';
 import type { SolanaSignerOf } from '../operator/solana-signers.ts';
 import type { CachedVenue } from '../providers/cached-venue.ts';
 import type { DocumentProvider } from '../providers/documents.ts';
 import type { IdentityProvider } from '../providers/identity.ts';
 import type { Kernel } from './kernel.ts';
+import type {
+  Catalogue,
+  Decision,
+  EventStreams,
+  FactsOpener,
+  OAuth,
+  Readiness,
+  Sanctions,
+  Supplier,
+  TokenGuard,
+  WebhookSender,
+} from './ports.ts';
 
 /** All long-lived objects of a node. `compose.ts` builds the context once; functions receive it as an argument. */
 export type Context = Kernel & {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { splitHosts } from '../../kernel/config/parsers.ts';
 
 /** The hosts of one database, a primary and its standbys, from a URL like `postgres://user@one:5432,two:5432/name`. */
 export type Hosts = {
@@ -33,12 +34,6 @@ export function openHosts(url: string): Hosts {
     },
     isCurrent: (client) => urlOf.get(client) === primary,
   };
-}
-
-/** Returns one URL per host. */
-export function splitHosts(url: string): string[] {
-  const [, start = '', hosts = '', rest = ''] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
-  return hosts.includes(',') ? hosts.split(',').map((host) => `${start}${host}${rest}`) : [url];
 }
 
 /** Throws if the server is read-only. After a failover, the former primary can be a standby. */

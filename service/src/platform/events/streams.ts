@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import type { TokenGuard } from '../../domain/oauth/guard.ts';
 import type { Caller } from '../../kernel/access.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import type { Kernel } from '../context/kernel.ts';
+import type { EventStreams, TokenGuard } from '../context/ports.ts';
 import { renderEvent } from './render.ts';
 import {
   EVENTS_CHANNEL,
@@ -11,17 +11,6 @@ import {
   readEventsBetween,
   readLastPosition,
 } from './store.ts';
-
-/** The event streams that are open on this node. */
-export type EventStreams = {
-  /**
-   * Opens a stream of the events after the position that `start` returns. If `start` returns null, the stream has only
-   * new events.
-   */
-  open(caller: Caller, token: string, start: () => Promise<bigint | null>): Promise<Readable>;
-  /** Ends all streams and refuses new ones. */
-  close(): void;
-};
 
 type Stream = {
   caller: Caller;

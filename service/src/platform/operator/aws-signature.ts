@@ -1,10 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-
-export type AwsCredentials = {
-  accessKeyId: string;
-  secretAccessKey: string;
-  sessionToken: string | null;
-};
+import type { AwsCredentials } from '../../kernel/config/operator-key.ts';
 
 type Request = {
   url: URL;

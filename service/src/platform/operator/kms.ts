@@ -3,20 +3,12 @@ import type { Hex } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
 import { bytesToHex, concat, hexToBytes, numberToHex, recoverAddress } from 'viem/utils';
 import type { Clock } from '../../kernel/clock.ts';
+import type { KmsKey } from '../../kernel/config/operator-key.ts';
 import { ED25519_SPKI_PREFIX } from '../../kernel/ed25519-key.ts';
 import { invalidResponse } from '../outbound/failure.ts';
 import { openUpstream } from '../outbound/upstream.ts';
-import { type AwsCredentials, signAwsRequest } from './aws-signature.ts';
+import { signAwsRequest } from './aws-signature.ts';
 import { createSigner, type Signer } from './signer.ts';
-
-export type KmsKey = {
-  /** Key id, alias or ARN of a key with usage SIGN_VERIFY. */
-  keyId: string;
-  region: string;
-  /** The URL of the KMS endpoint; null = the region's public endpoint. */
-  endpoint: string | null;
-  credentials: AwsCredentials;
-};
 
 const TIMEOUT_MS = 5_000;
 const MAX_ATTEMPTS = 3;

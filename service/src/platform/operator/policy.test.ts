@@ -3,10 +3,11 @@ import { saleFundV2 } from '@causeway/contracts/abi/sale-fund-v2.ts';
 import { type Abi, type Hex, parseTransaction, toFunctionSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { realClock } from '../../kernel/clock.ts';
+import type { ChainPolicy, SignerPolicy } from '../../kernel/config/operator-key.ts';
 import type { KeyRole } from '../../kernel/config/role.ts';
 import { encodeRevoke } from '../chain/evm/allow-list.ts';
 import { encodeCommit, encodeRemit } from '../chain/evm/sale-fund.ts';
-import { type ChainPolicy, type SignerPolicy, type SignerRules, withPolicy } from './policy.ts';
+import { type SignerRules, withPolicy } from './policy.ts';
 import { localSigner } from './signer.ts';
 import { openSpendLedger } from './spend-ledger.ts';
 

@@ -1,29 +1,13 @@
 import type { Hex, TransactionSerializableEIP1559 } from 'viem';
 import { slice, zeroAddress } from 'viem';
+import type { ChainPolicy, RolePolicy, SignerPolicy } from '../../kernel/config/operator-key.ts';
 import type { KeyRole, SendingRole } from '../../kernel/config/role.ts';
 import { encodeRevoke } from '../chain/evm/allow-list.ts';
 import { isFundCall, readFundCall } from '../chain/evm/fund-amounts.ts';
 import { Blocked } from './blocked.ts';
 import type { Signer } from './signer.ts';
-import type { SpendLedger, SpendLimits } from './spend-ledger.ts';
+import type { SpendLedger } from './spend-ledger.ts';
 import { judgePermission, judgeRequest, type TypedDataRules } from './typed-data-policy.ts';
-
-/** What one role may sign on one chain. */
-export type RolePolicy = SpendLimits & {
-  /**
-   * The contracts that the role may call, or for which it may sign typed data. On Solana, these are funds and vaults.
-   */
-  targets: ReadonlySet<string>;
-};
-
-/** What keys may sign on one chain. A role without its own policy uses the chain's policy. */
-export type ChainPolicy = RolePolicy & { roles?: ReadonlyMap<KeyRole, RolePolicy> };
-
-/**
- * The policy for each chain, keyed by chain id (EVM chains) or by name (Solana clusters). Null allows any target on any
- * chain, without limits.
- */
-export type SignerPolicy = ReadonlyMap<number | string, ChainPolicy> | null;
 
 /** What a signer checks before every signature. */
 export type SignerRules = TypedDataRules & {

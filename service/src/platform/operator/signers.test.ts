@@ -6,11 +6,11 @@ import { toHex } from 'viem/utils';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Kms, startKms } from '../../../test/support/kms.ts';
 import { realClock } from '../../kernel/clock.ts';
+import type { OperatorKey } from '../../kernel/config/operator-key.ts';
 import { KEY_ROLES, type KeyRole } from '../../kernel/config/role.ts';
 import { createLog } from '../../kernel/log.ts';
 import { hashPermission } from '../chain/evm/allow-list.ts';
 import { encodeCommit, encodeRemit } from '../chain/evm/sale-fund.ts';
-import type { OperatorKey } from './key.ts';
 import { openSigners, type SigningKeys } from './signers.ts';
 
 const CHAIN = 'ethereum_sepolia';

@@ -9,6 +9,7 @@ import { base58 } from '@scure/base';
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import { realClock } from '../../kernel/clock.ts';
+import type { ChainPolicy, SignerPolicy } from '../../kernel/config/operator-key.ts';
 import { SENDING_ROLES, type SendingRole } from '../../kernel/config/role.ts';
 import { createLog } from '../../kernel/log.ts';
 import {
@@ -30,7 +31,6 @@ import {
   transferChecked,
   transferLamports,
 } from '../chain/solana/instructions.ts';
-import type { ChainPolicy, SignerPolicy } from './policy.ts';
 import { openSolanaSigners } from './solana-signers.ts';
 
 const newAddress = () => base58.encode(randomBytes(32));

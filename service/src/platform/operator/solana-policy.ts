@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { encodeTransaction } from '@causeway/contracts/encodings/solana-message.ts';
+import type { ChainPolicy, RolePolicy } from '../../kernel/config/operator-key.ts';
 import type { SendingRole } from '../../kernel/config/role.ts';
 import {
   ASSOCIATED_TOKEN_PROGRAM,
@@ -15,7 +16,7 @@ import {
   resolveInstruction,
   type WireInstruction,
 } from '../chain/solana/wire-transaction.ts';
-import { type ChainPolicy, policyOf, type RolePolicy } from './policy.ts';
+import { policyOf } from './policy.ts';
 import { MAX_RENT, SigningRefused } from './receipt-policy.ts';
 import { feeOf } from './receipt-transaction.ts';
 import type { SpendLedger } from './spend-ledger.ts';

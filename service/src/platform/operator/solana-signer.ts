@@ -3,10 +3,10 @@ import { encodeTransaction } from '@causeway/contracts/encodings/solana-message.
 import { base58 } from '@scure/base';
 import type { Registry } from 'prom-client';
 import type { Clock } from '../../kernel/clock.ts';
+import type { OperatorKey } from '../../kernel/config/operator-key.ts';
 import { ed25519Key } from '../../kernel/ed25519-key.ts';
 import { isSignedByEd25519 } from '../chain/solana/ed25519.ts';
 import { invalidResponse } from '../outbound/failure.ts';
-import type { OperatorKey } from './key.ts';
 import { openKmsEd25519 } from './kms.ts';
 
 /** A key on Solana, held locally or in KMS. */

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { realClock } from '../../kernel/clock.ts';
-import { openSpendLedger, type SpendLimits } from './spend-ledger.ts';
+import type { SpendLimits } from '../../kernel/config/operator-key.ts';
+import { openSpendLedger } from './spend-ledger.ts';
 
 const DAY_MS = 86_400_000;
 const folders: string[] = [];

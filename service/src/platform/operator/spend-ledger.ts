@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
+import type { SpendLimits } from '../../kernel/config/operator-key.ts';
 import { Blocked } from './blocked.ts';
 
 /**
@@ -20,9 +21,6 @@ import { Blocked } from './blocked.ts';
  * be executed.
  */
 export type Spending = { key: string; id: string; fee: bigint; amounts: ReadonlyMap<string, bigint> };
-
-/** How much a role may spend on fees, and how much of each token, in 24 hours. Null = no limit. */
-export type SpendLimits = { dailyFee: bigint | null; dailyAmounts: ReadonlyMap<string, bigint> | null };
 
 /** Keeps track of how much the signed transactions and messages can spend. */
 export type SpendLedger = {

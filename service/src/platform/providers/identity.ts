@@ -1,13 +1,6 @@
-import type { UserKind } from '../../domain/users/user.ts';
-import type { PersonalData } from '../../kernel/model/personal-data.ts';
+import type { Level } from '../../kernel/model/levels.ts';
+import type { PersonalData, UserKind } from '../../kernel/model/personal-data.ts';
 import type { WebhookHeaders } from '../../kernel/model/webhook.ts';
-
-export const LEVELS = [
-  'Sorting_KYC_Level',
-  'BasicKYCLevel',
-  'AccreditationIndividual_FullVerification',
-] as const;
-export type Level = (typeof LEVELS)[number];
 
 export const REVIEW_STATUSES = [
   'init',

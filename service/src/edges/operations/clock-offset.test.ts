@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { type TestApp, testApp } from '../../../test/support/app.ts';
-import { registerServiceMetrics } from '../operations/service-metrics.ts';
+import { registerServiceMetrics } from './service-metrics.ts';
 
 let app: TestApp;
 beforeAll(async () => {

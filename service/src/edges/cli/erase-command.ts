@@ -1,9 +1,9 @@
-import { requireReason } from '../../edges/cli/command.ts';
-import { confirmByName } from '../../edges/cli/confirm.ts';
-import type { CommandContext } from '../../edges/cli/run-command.ts';
+import { type Erasure, type ErasurePlan, eraseUser, planErasure } from '../../domain/erasure/erasure.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { plural } from '../../kernel/plural.ts';
-import { type Erasure, type ErasurePlan, eraseUser, planErasure } from '../erasure/erasure.ts';
+import { requireReason } from './command.ts';
+import { confirmByName } from './confirm.ts';
+import type { CommandContext } from './run-command.ts';
 
 /** Prints what erasing the user would erase and keep, asks for confirmation, erases the user and prints a report. */
 export async function erase(

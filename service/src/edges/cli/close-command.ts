@@ -1,14 +1,15 @@
-import { requireReason, UsageError } from '../../edges/cli/command.ts';
-import { confirmByName } from '../../edges/cli/confirm.ts';
-import type { CommandContext } from '../../edges/cli/run-command.ts';
+import { countOfferUse } from '../../domain/offer-files/close-store.ts';
+import { listOfferPartners } from '../../domain/offer-files/definition-store.ts';
+import { closeOffer, reopenOffer } from '../../domain/offer-files/lifecycle.ts';
+import { toOffer } from '../../domain/offers/catalogue.ts';
+import { offerState } from '../../domain/offers/offer.ts';
+import { readOfferBySlug } from '../../domain/offers/store.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import type { StoredOffer } from '../../kernel/model/stored-offer.ts';
 import { plural } from '../../kernel/plural.ts';
-import { toOffer } from '../offers/catalogue.ts';
-import { offerState } from '../offers/offer.ts';
-import { readOfferBySlug } from '../offers/store.ts';
-import { countOfferUse } from './close-store.ts';
-import { listOfferPartners } from './definition-store.ts';
-import { closeOffer, reopenOffer } from './lifecycle.ts';
+import { requireReason } from './command.ts';
+import { confirmByName } from './confirm.ts';
+import type { CommandContext } from './run-command.ts';
 
 type Values = { reason?: string; yes?: boolean };
 
