@@ -32,7 +32,9 @@ beforeAll(async () => {
     partner: await app.tokenFor({ userId: null, scopes: new Set(ALL) }),
   };
   const signer = `0x${'0'.repeat(40)}`;
-  await sql`insert into operator_keys values ('ethereum_sepolia', ${signer}, 1, 1, 1, now())`.execute(ctx.db);
+  await sql`insert into operator_keys (chain, address, next_nonce, epoch, node, lease_until) values ('ethereum_sepolia', ${signer}, 1, 1, 1, now())`.execute(
+    ctx.db,
+  );
   await sql`insert into operator_transactions (id, chain, signer, nonce, kind, target, data, gas)
     values (${userId(9)}, 'ethereum_sepolia', ${signer}, 0, 'commit', '0x', '', 1)`.execute(ctx.db);
   await sql`insert into operator_attempts (hash, transaction_id, raw, max_fee, priority_fee)

@@ -33,7 +33,9 @@ beforeAll(async () => {
     options: [{ ...option, requirements: [...(option?.requirements ?? []), accredited] } as never],
   });
   const { db } = world.ctx;
-  await sql`insert into operator_keys values ('ethereum_sepolia', ${ADDRESS}, 1, 1, 1, now())`.execute(db);
+  await sql`insert into operator_keys (chain, address, next_nonce, epoch, node, lease_until) values ('ethereum_sepolia', ${ADDRESS}, 1, 1, 1, now())`.execute(
+    db,
+  );
   await sql`insert into operator_transactions (id, chain, signer, nonce, kind, target, data, gas)
     values (${partnerOf('partner-one')}, 'ethereum_sepolia', ${ADDRESS}, 0, 'commit', '0x', '', 1)`.execute(
     db,

@@ -29,7 +29,9 @@ beforeAll(async () => {
   empty = { offer: other.id, option: other.options[0]?.id ?? '' };
   for (let i = 0; i < 40; i++) await makeUser(ctx, userId(i), `user${i}@user.test`);
   const signer = `0x${'0'.repeat(40)}`;
-  await sql`insert into operator_keys values ('ethereum_sepolia', ${signer}, 1, 1, 1, now())`.execute(ctx.db);
+  await sql`insert into operator_keys (chain, address, next_nonce, epoch, node, lease_until) values ('ethereum_sepolia', ${signer}, 1, 1, 1, now())`.execute(
+    ctx.db,
+  );
   await sql`insert into operator_transactions (id, chain, signer, nonce, kind, target, data, gas)
     values (${partnerId}, 'ethereum_sepolia', ${signer}, 0, 'commit', '0x', '', 1)`.execute(ctx.db);
   // Every tenth row belongs to another partner.
