@@ -162,6 +162,29 @@ async function countWaiting(): Promise<number> {
   return rows.length;
 }
 
+test('a node that still has the previous list freezes nothing again after a clear', async () => {
+  const { ctx } = sale.app;
+  const { address: user } = sale.buyer(5);
+  const { ids } = await startRound(sale.buyer(5));
+  await list(user);
+  await rescreen(ctx);
+  const [addresses, hash] = [new Set(ctx.sanctions.addresses()), ctx.sanctions.hash()];
+  const old = {
+    ...ctx,
+    sanctions: {
+      ...ctx.sanctions,
+      has: (address: string) => addresses.has(address.toLowerCase()),
+      addresses: () => addresses,
+      hash: () => hash,
+    },
+  };
+  await list();
+  await clearAddress(ctx, user, 'delisted');
+  expect(await rescreen(old)).toEqual([]);
+  expect(await freezeSanctioned(old, [{ user }])).toEqual([]);
+  expect(await Promise.all(ids.map(frozenReasonOf))).toEqual(ids.map(() => null));
+});
+
 test('clear waits for rows that are being frozen, and resumes them', async () => {
   const { ctx } = sale.app;
   const { address: user } = sale.buyer(4);
