@@ -1,6 +1,8 @@
 import { hexToBigInt, isHex } from 'viem/utils';
+import { findNodeError } from '../rpc/failures.ts';
 import type { Block } from './blocks.ts';
 import type { EvmChain } from './client.ts';
+import { INTERNAL_ERROR } from './protocol.ts';
 
 /**
  * Three block numbers:
@@ -38,6 +40,9 @@ export async function readFinality(
     ['safe', 'finalized'].map((tag) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })),
   );
   const [safe, finalized] = replies.map((reply) => {
+    // Nodes without the block say so. A node that fails must not lower what counts as final.
+    if ('error' in reply && (findNodeError(reply.error)?.code ?? INTERNAL_ERROR) === INTERNAL_ERROR)
+      throw reply.error;
     const { number } = ('result' in reply ? (reply.result ?? {}) : {}) as { number?: unknown };
     return isHex(number) ? hexToBigInt(number) : null;
   });

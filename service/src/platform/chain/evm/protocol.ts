@@ -6,7 +6,7 @@ import { revertData } from './revert.ts';
 // In EIP-1474, -32002 is "resource unavailable" and -32005 is "limit exceeded". Some providers use -32016 instead of
 // -32005.
 const RATE_LIMIT_CODES = new Set([-32002, -32005, -32016]);
-const INTERNAL_ERROR = -32603;
+export const INTERNAL_ERROR = -32603;
 /**
  * Matches the message for a log query with too many results. Providers send a rate limit code with this message, but a
  * retry would fail again.

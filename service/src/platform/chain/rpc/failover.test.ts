@@ -114,6 +114,9 @@ describe('an error that does not answer the call', () => {
       method === 'eth_getBlockByNumber' && tag !== 'latest' ? fault('finalized block not found') : result,
     );
     expect((await readFinality(chain, head)).confirmed).toBeGreaterThan(2n);
+    for (const node of [first, second])
+      node.lie(replace('eth_getBlockByNumber', fault('internal error', -32_603)));
+    await expect(readFinality(chain, head)).rejects.toMatchObject({ code: 'upstream_error' });
   });
 });
 
