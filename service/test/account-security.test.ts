@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { confirmEmailChange } from '../src/domain/accounts/change-email.ts';
 import { createChangeEmailLink } from '../src/domain/accounts/mail-links.ts';
 import { insertPasskey, listPasskeys } from '../src/domain/accounts/passkey-store.ts';
@@ -51,7 +51,7 @@ async function isSignedIn(visitor: Visitor): Promise<boolean> {
 
 /** Makes the user's sign-ins too old for changing a sign-in method. */
 async function letSignInsAge(userId: string): Promise<void> {
-  await sql`update browser_sessions set signed_in_at = signed_in_at - interval '5 minutes' where user_id = ${userId}`.execute(
+  await sql`update browser_sessions set expires_at = expires_at - interval '5 minutes' where user_id = ${userId}`.execute(
     site.ctx.db,
   );
 }
@@ -726,6 +726,22 @@ describe('acr_values', () => {
     expect(page).toContain('asks for more security');
     expect((await authorize(visitor, { acr_values: MFA, prompt: 'none' })).error).toBe('login_required');
     expect((await authorize(visitor, { acr_values: 'urn:unknown' })).claims).toMatchObject({ amr: ['pwd'] });
+  });
+
+  test.each([
+    ['ahead', -7_200_000],
+    ['behind', 7_200_000],
+  ])('a fresh sign-in is asked for in the same way with a database clock two hours %s', async (_, offset) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + offset });
+    try {
+      const visitor = await signIn((await newUser()).email);
+      for (const parameters of [{}, { max_age: '60' }])
+        expect((await authorize(visitor, parameters)).claims).toMatchObject({ amr: ['pwd'] });
+      vi.setSystemTime(Date.now() + 1000);
+      expect((await authorize(visitor, { prompt: 'login' })).page).toContain('name="password"');
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('an earlier sign-in with two factors does not vouch for a later one without', async () => {

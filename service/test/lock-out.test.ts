@@ -162,7 +162,7 @@ describe('passkeys', () => {
     await addPasskey(userId);
     expect(await signIn(visitor, email)).toBe(303);
     const [passkey] = await listPasskeys(site.ctx.db, userId);
-    await sql`update browser_sessions set signed_in_at = signed_in_at - interval '5 minutes' where user_id = ${userId}`.execute(
+    await sql`update browser_sessions set expires_at = expires_at - interval '5 minutes' where user_id = ${userId}`.execute(
       site.ctx.db,
     );
     await visitor.get('/account');

@@ -572,7 +572,7 @@ test('every page fits the screen, has one heading and breaks no accessibility ru
   await page.getByRole('heading', { name: 'You can’t delete your account yet' }).waitFor();
   await capture('8-account-delete-blocked');
   await site.ctx.pool.query(
-    `update browser_sessions set signed_in_at = signed_in_at - interval '5 minutes' where user_id = $1`,
+    `update browser_sessions set expires_at = expires_at - interval '5 minutes' where user_id = $1`,
     [userId],
   );
   await page.goto(`${site.url}/account/password`);

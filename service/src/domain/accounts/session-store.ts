@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { realTime } from '../../kernel/clock.ts';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { User } from '../users/user-store.ts';
@@ -35,6 +36,10 @@ const RECENT = '5 minutes';
 /** The recorded last use is updated at most this often, to save writes. */
 const USE_PRECISION = '1 minute';
 
+/**
+ * The node's clock says when the user signed in, because requests for a fresh sign-in are compared with it. Everything else
+ * about a session is by the database's clock.
+ */
 export async function insertSession(
   db: Db,
   hash: Buffer,
@@ -43,7 +48,7 @@ export async function insertSession(
   const { userId, method, secondFactor, browser, network } = session;
   await sql`
     insert into browser_sessions (hash, user_id, method, second_factor, browser, network, signed_in_at, expires_at)
-    values (${hash}, ${userId}, ${method}, ${secondFactor}, ${browser}, ${network}, clock_timestamp(),
+    values (${hash}, ${userId}, ${method}, ${secondFactor}, ${browser}, ${network}, to_timestamp(${realTime() / 1000}),
       clock_timestamp() + ${SESSION_TTL}::interval)`.execute(db);
 }
 
@@ -53,7 +58,9 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | null>
     .innerJoin('users as u', 'u.id', 's.user_id')
     .select(['u.id as userId', 'u.email', 'u.kind', 'u.locale'])
     .select(['s.id', 's.method', 's.second_factor as secondFactor', 's.signed_in_at'])
-    .select(sql<boolean>`s.signed_in_at > now() - ${RECENT}::interval`.as('isRecent'))
+    .select(
+      sql<boolean>`s.expires_at > now() + ${SESSION_TTL}::interval - ${RECENT}::interval`.as('isRecent'),
+    )
     .select(sql<boolean>`s.used_at < now() - ${USE_PRECISION}::interval`.as('isUseStale'))
     .where('s.hash', '=', hash)
     .where('s.expires_at', '>', sql<string>`now()`)
