@@ -267,6 +267,11 @@ const DASHBOARDS = {
       ['max by (instance) (causeway_database_waiting)', '{{instance}}'],
     ],
     ['Nodes that receive notifications', 'short', ['sum(causeway_database_listener_connected)', 'connected']],
+    [
+      'How far the clock is ahead of each node',
+      's',
+      ['max by (instance) (causeway_database_clock_offset_seconds)', '{{instance}}'],
+    ],
     // These metrics come from `postgres_exporter`, which most PostgreSQL and Patroni installations run.
     [
       'Transactions',
