@@ -105,7 +105,7 @@ async function collectExamples(): Promise<string> {
     ...{ noUnusedLocals: false, noUnusedParameters: false, incremental: false, tsBuildInfoFile: null },
     types: ['node', 'react'],
   };
-  const tsconfig = { extends: '../tsconfig.json', compilerOptions, include: ['*'], exclude: [] };
+  const tsconfig = { extends: '../../sdk/tsconfig.json', compilerOptions, include: ['*'], exclude: [] };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig));
   return folder;
 }
