@@ -1,1 +1,1 @@
-export const fingerprint = 'eff6100f44763d5c307a0401e5033959abb46eb25f0c00ffbeffb2077d075c8b';
+export const fingerprint = '8d593133278791bfb094a599e926e7138160a82d1f71f10aa07a31d8f803a955';

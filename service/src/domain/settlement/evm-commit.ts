@@ -33,9 +33,9 @@ export async function sendCommit(worker: EvmParts, listed: readonly SettlementRo
 }
 
 /**
- * Returns the rows of the tokens that transfer the amount of at least one row. If a token refuses every row, it probably
- * refuses all transfers for a while, for example because it is paused. Its rows are then postponed, because a commit
- * would fail all of them for ever.
+ * Returns the rows of the tokens that transfer the amount of at least one row, or that refuse only the wallets of all
+ * rows. If a token refuses every transfer, it probably does so for a while, for example because it is paused. Its rows
+ * are then postponed, because a commit would fail all of them for ever.
  */
 async function keepTransferable(worker: EvmParts, rows: EvmRow[]): Promise<EvmRow[]> {
   const refused = new Set<Hex>();
@@ -52,10 +52,15 @@ async function keepTransferable(worker: EvmParts, rows: EvmRow[]): Promise<EvmRo
   return rows.filter(({ token }) => !refused.has(token));
 }
 
-/** Returns why the token refuses the last row, or null if it transfers the amount of one of the rows. */
+/**
+ * Returns why the token refuses the last row, or null if it transfers the amount of one of the rows, or nothing from the
+ * fund to itself. A paused token refuses even that. A token that only blocks the wallets of the rows does not, and these
+ * rows must fail: their supply would otherwise stay reserved until they expire.
+ */
 async function findCommonRefusal({ account }: EvmParts, rows: readonly EvmRow[]): Promise<string | null> {
+  const probes = rows.slice(0, 1).map((row) => ({ ...row, user: row.fund, amount: 0n }));
   let refusal: string | null = null;
-  for (const row of rows) {
+  for (const row of [...probes, ...rows]) {
     refusal = await findRefusal(account.chain, row, BATCH_BASE_GAS + GAS_PER_ROW);
     if (refusal === null) return null;
   }

@@ -37,9 +37,10 @@ beforeAll(async () => {
   for (const { address } of sale.buyers) await write('mint', [address, 1_000n * UNIT]);
 });
 
-async function participate(index: number, amount: bigint): Promise<string> {
+/** Approves the amount `times` times over, because the wallet may have other open participations. */
+async function participate(index: number, amount: bigint, times = 1n): Promise<string> {
   const buyer = sale.buyer(index);
-  const hash = await buyer.approve(amount, { token });
+  const hash = await buyer.approve(times * amount, { token });
   const request = sale.request(buyer, amount, hash);
   // Polls, because the node learns of the changed offer only through a notification.
   await expect
@@ -63,21 +64,36 @@ test('a token that burns all gas for one user fails that row alone, in a fund wi
 });
 
 test('a token that refuses every transfer for a while fails no row, and delays no row of another token', async () => {
-  const buyers = [0, 1, 2];
   const ids = [];
-  for (const index of buyers) ids.push(await participate(index, 5n * UNIT));
+  for (const index of [0, 1, 2]) ids.push(await participate(index, 5n * UNIT));
   const hash = await sale.buyer(3).approve(5n * UNIT, { token: sale.usdt });
   const request = { ...sale.request(sale.buyer(3), 5n * UNIT, hash), asset_id: 'tether' };
   const { body } = await sale.person.call('POST', '/v1/participations', request);
-  for (const index of buyers) await write('treat', [sale.buyer(index).address, 4n]);
+  await write('treat', [sale.fund, 4n]);
   await saleWorker(sale).settle();
   expect(new Set(await Promise.all(ids.map((id) => sale.statusOf(id))))).toEqual(new Set(['pending']));
   expect(await sale.statusOf(String(body.id))).toBe('completed');
   expect(await blockedCount(sale, 'transfers_refused')).toBeGreaterThan(0);
-  for (const index of buyers) await write('treat', [sale.buyer(index).address, 0n]);
+  await write('treat', [sale.fund, 0n]);
   await saleWorker(sale).settle();
   expect(new Set(await Promise.all(ids.map((id) => sale.statusOf(id))))).toEqual(new Set(['completed']));
 });
+
+test.each([
+  ['one participation of a blocked wallet', [1]],
+  ['several participations of a blocked wallet', [1, 1]],
+  ['participations of several blocked wallets', [1, 2]],
+])(
+  'a token that blocks wallets fails %s, which would otherwise keep their supply',
+  async (_which, buyers) => {
+    const ids = [];
+    for (const [i, index] of buyers.entries()) ids.push(await participate(index, 5n * UNIT, BigInt(i + 1)));
+    for (const index of buyers) await write('treat', [sale.buyer(index).address, 4n]);
+    await saleWorker(sale).settle();
+    expect(await Promise.all(ids.map((id) => sale.statusOf(id)))).toEqual(ids.map(() => 'failed'));
+    for (const index of buyers) await write('treat', [sale.buyer(index).address, 0n]);
+  },
+);
 
 test('a token that charges a fee completes its row with a reason, and raises an alert', async () => {
   await write('treat', [sale.buyer(3).address, 1n]);
