@@ -2,8 +2,9 @@ import { token } from '@causeway/contracts/abi/token.ts';
 import type { Hex } from 'viem';
 import { describe, expect, test } from 'vitest';
 import { type Buyer, saleWorker, UNIT } from '../../../test/support/sale.ts';
-import { submitCommit, useSale } from '../../../test/support/settlement.ts';
+import { firstAttempt, submitCommit, useSale } from '../../../test/support/settlement.ts';
 import { person, proveWallets, userId } from '../../../test/support/wallets.ts';
+import { insertRequest } from '../../platform/operator/replacement-store.ts';
 import { checkPrepared } from '../settlement/prepared.ts';
 
 const sale = useSale();
@@ -82,6 +83,19 @@ describe('an approval on an EVM chain', () => {
       'completed',
       'completed',
     ]);
+  });
+
+  test('must cover a commit whose cancellation is mined, because its participation is paid later', async () => {
+    const buyer = sale.buyer(4);
+    const first = await submitCommit(sale, 4, AMOUNT);
+    await insertRequest(sale.app.ctx.db, (await firstAttempt(sale, first)).transaction, 'cancel');
+    await saleWorker(sale).round();
+    const hash = await buyer.approve(AMOUNT);
+    await sale.mine(1);
+    const request = sale.request(buyer, AMOUNT, hash);
+    const reply = await sale.person.call('POST', '/v1/participations', request);
+    sale.resumeMining();
+    expect(refusal(reply)).toEqual(short(2n * AMOUNT, AMOUNT));
   });
 
   test('that is mined later lets its participation wait until it covers all of them', async () => {
