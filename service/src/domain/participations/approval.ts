@@ -56,9 +56,10 @@ export type ApprovalReader = FundsReader & {
   inspectReceipts(required: readonly RequiredApproval[]): Promise<{ findings: Finding[]; height: bigint }>;
   /**
    * Returns which of these commits have landed, on EVM chains at block `height` or earlier. On EVM chains, `commits` are
-   * the hashes of transactions. On Solana, they are the accounts that the commits create as their receipts.
+   * the hashes of transactions. On Solana, they are the accounts that the commits create as their receipts. Also returns
+   * the height from which on funds show what these commits have taken.
    */
-  listLanded(commits: readonly string[], height: bigint): Promise<Set<string>>;
+  listLanded(commits: readonly string[], height: bigint): Promise<{ landed: Set<string>; height: bigint }>;
 };
 
 /**

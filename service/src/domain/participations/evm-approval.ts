@@ -21,7 +21,10 @@ export function evmApprovalReader(chain: EvmChain): ApprovalReader {
   return {
     inspectReceipts: (required) => inspectReceipts(chain, required),
     readFunds: (required, height) => readFunds(chain, required, height),
-    listLanded: (hashes, height) => listLanded(chain, hashes as Hex[], height),
+    listLanded: async (hashes, height) => ({
+      landed: await listLanded(chain, hashes as Hex[], height),
+      height,
+    }),
   };
 }
 

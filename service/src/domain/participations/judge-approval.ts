@@ -24,7 +24,8 @@ export async function judgeApproval(
   if (finding?.state === 'wrong') throw new ApiError('approval_invalid', { reason: finding.reason });
   if (finding?.state === 'unreadable') throw finding.error;
   if (finding?.state === 'short') throw new ApiError(finding.shortage.code, finding.shortage.details);
-  if (finding?.state !== 'good') return { status: 'prepared', source_address: null, shared: null };
+  const prepared = { status: 'prepared', source_address: null, shared: null } as const;
+  if (finding?.state !== 'good') return prepared;
   const shared = await readSharedAllowance(db, reader, chain, required, finding);
-  return { status: 'pending', source_address: finding.source, shared };
+  return shared === null ? prepared : { status: 'pending', source_address: finding.source, shared };
 }

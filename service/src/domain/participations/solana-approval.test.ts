@@ -27,6 +27,9 @@ import {
 import { person, proveWallets, userId } from '../../../test/support/wallets.ts';
 import { associatedAccount, keyOf } from '../../platform/chain/solana/addresses.ts';
 import { APPROVAL_TTL_MS } from '../settlement/prepared.ts';
+import { judgeApproval } from './judge-approval.ts';
+import { lockShortage } from './shared-allowance.ts';
+import { solanaApprovalReader } from './solana-approval.ts';
 
 const sale = useSolanaSale();
 const AMOUNT = 10n * UNIT;
@@ -206,6 +209,28 @@ describe('an approval is refused', () => {
     sale.mine(10);
     await solanaWorker(sale).settle();
     expect(sale.balanceOf(associatedAccount(buyer.address, MINT))).toBe(1_000n * UNIT - 2n * AMOUNT);
+  });
+
+  test('if a commit takes what it covers while it is judged', async () => {
+    const { ctx } = sale.app;
+    const buyer = await sale.buyer('judged');
+    const first = await sale.participate(buyer, AMOUNT);
+    const approvalHash = sale.approve(buyer, AMOUNT);
+    await solanaWorker(sale).round();
+    expect(await sale.statusOf(first)).toBe('submitted');
+    const reader = solanaApprovalReader(ctx.chains.solana('solana_devnet'));
+    const listLanded: typeof reader.listLanded = (...args) => {
+      sale.mine(1);
+      return reader.listLanded(...args);
+    };
+    const { shared } = await judgeApproval(ctx, { ...reader, listLanded }, 'solana_devnet', {
+      ...{ user: buyer.address, fund: FUND, token: MINT, amount: AMOUNT, approvalHash, source: null },
+    });
+    if (shared === null) throw new Error('the approval is not good');
+    expect(await ctx.db.transaction().execute((tx) => lockShortage(tx, shared))).toMatchObject({
+      code: 'insufficient_allowance',
+      details: { required: String(AMOUNT), allowance: '0' },
+    });
   });
 });
 

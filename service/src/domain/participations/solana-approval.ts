@@ -5,7 +5,12 @@ import {
   type ExecutedTransaction,
   readTransaction,
 } from '../../platform/chain/solana/executed-transaction.ts';
-import { readAccounts, readChainTime, readStatuses } from '../../platform/chain/solana/reads.ts';
+import {
+  readAccounts,
+  readAccountsAndSlot,
+  readChainTime,
+  readStatuses,
+} from '../../platform/chain/solana/reads.ts';
 import { readTokenAccount, type TokenAccount } from '../../platform/chain/solana/token-accounts.ts';
 import { MalformedTransaction } from '../../platform/chain/solana/wire-transaction.ts';
 import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from './approval.ts';
@@ -21,8 +26,9 @@ export function solanaApprovalReader(chain: SolanaChain): ApprovalReader {
     inspectReceipts: (required) => inspectReceipts(chain, required),
     readFunds: (required, height) => readFunds(chain, required, height),
     listLanded: async (receipts) => {
-      const accounts = await readAccounts(chain, receipts, { commitment: 'confirmed' });
-      return new Set(receipts.filter((_, i) => readTokenAccount(accounts[i] ?? null) !== null));
+      const { accounts, slot } = await readAccountsAndSlot(chain, receipts, { commitment: 'confirmed' });
+      const landed = new Set(receipts.filter((_, i) => readTokenAccount(accounts[i] ?? null) !== null));
+      return { landed, height: slot };
     },
   };
 }

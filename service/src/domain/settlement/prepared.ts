@@ -118,6 +118,7 @@ async function reserve(worker: SettlementWorker, row: SettlementRow, finding: Go
   const { ctx, driver } = worker;
   const { source } = finding;
   const shared = await readSharedAllowance(ctx.db, driver.reader(), row.chain, row, finding);
+  if (shared === null) return false;
   const isReserved = await ctx.db.transaction().execute(async (tx) => {
     const remaining = await lockRemainingSupply(tx, row.optionId, row.decimals);
     if (remaining !== null && row.amount > remaining) return null;

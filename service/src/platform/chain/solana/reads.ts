@@ -37,8 +37,17 @@ function invalid({ name }: SolanaChain, method: string) {
 export async function readAccounts(
   chain: SolanaChain,
   addresses: readonly string[],
-  { commitment, minSlot }: { commitment: Commitment; minSlot?: bigint },
+  options: { commitment: Commitment; minSlot?: bigint },
 ): Promise<(AccountInfo | null)[]> {
+  return (await readAccountsAndSlot(chain, addresses, options)).accounts;
+}
+
+/** Like `readAccounts`, but also returns the latest slot at which it has read an account. */
+export async function readAccountsAndSlot(
+  chain: SolanaChain,
+  addresses: readonly string[],
+  { commitment, minSlot = 0n }: { commitment: Commitment; minSlot?: bigint },
+): Promise<{ accounts: (AccountInfo | null)[]; slot: bigint }> {
   const chunks: string[][] = [];
   for (let i = 0; i < addresses.length; i += MAX_ACCOUNTS) chunks.push(addresses.slice(i, i + MAX_ACCOUNTS));
   const found = await Promise.all(
@@ -46,17 +55,20 @@ export async function readAccounts(
       const options = {
         encoding: 'base64',
         commitment,
-        ...(minSlot !== undefined && { minContextSlot: Number(minSlot) }),
+        ...(minSlot > 0n && { minContextSlot: Number(minSlot) }),
       };
       const reply = await call(chain, 'getMultipleAccounts', [chunk, options]);
       const { value, context } = (reply ?? {}) as { value?: unknown; context?: { slot?: unknown } };
       const isComplete = Array.isArray(value) && value.length === chunk.length;
-      if (!isComplete || BigInt(Number(context?.slot ?? -1)) < (minSlot ?? 0n))
-        throw invalid(chain, 'getMultipleAccounts');
-      return value.map(parseAccount);
+      const slot = BigInt(Number(context?.slot ?? -1));
+      if (!isComplete || slot < minSlot) throw invalid(chain, 'getMultipleAccounts');
+      return { accounts: value.map(parseAccount), slot };
     }),
   );
-  return found.flat();
+  return {
+    accounts: found.flatMap(({ accounts }) => accounts),
+    slot: found.reduce((latest, { slot }) => (slot > latest ? slot : latest), minSlot),
+  };
 }
 
 /** Reads the latest finalized slot and its block height. */
