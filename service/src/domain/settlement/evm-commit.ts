@@ -4,19 +4,12 @@ import { encodeCommit, readFundGeneration } from '../../platform/chain/evm/sale-
 import { sendCall } from '../../platform/operator/sender.ts';
 import type { OperatorCall } from '../../platform/operator/transaction.ts';
 import { submitRows } from './commit.ts';
-import { estimateGas, withGasMargin } from './estimate.ts';
+import { batchGas, estimateGas, withGasMargin } from './estimate.ts';
 import { type EvmParts, type EvmRow, toEvmRows } from './evm-parts.ts';
 import { postpone } from './postpone.ts';
-import { failRefused, findRefusal } from './refused-transfer.ts';
+import { failRefused, postponeRefused } from './refused-transfer.ts';
 import type { SettlementRow } from './store.ts';
 
-/**
- * The gas limit of a batch is `BATCH_BASE_GAS` plus `GAS_PER_ROW` for each row. A row that writes only new storage
- * slots costs about 90,000 gas. Some funds revert the batch if less than about 430,000 gas is left at the start of a
- * row. `BATCH_BASE_GAS` covers this amount.
- */
-const GAS_PER_ROW = 200_000n;
-const BATCH_BASE_GAS = 500_000n;
 const REVERTING_ROW_DELAY_SECONDS = 60;
 
 /**
@@ -32,39 +25,14 @@ export async function sendCommit(worker: EvmParts, listed: readonly SettlementRo
   return plan.rows.length;
 }
 
-/**
- * Returns the rows of the tokens that transfer the amount of at least one row, or that refuse only the wallets of all
- * rows. If a token refuses every transfer, it probably does so for a while, for example because it is paused. Its rows
- * are then postponed, because a commit would fail all of them for ever.
- */
+/** Postpones the rows of each token that refuses every transfer, and returns the other rows. */
 async function keepTransferable(worker: EvmParts, rows: EvmRow[]): Promise<EvmRow[]> {
   const refused = new Set<Hex>();
   for (const token of new Set(rows.map((row) => row.token))) {
     const own = rows.filter((row) => row.token === token);
-    const refusal = await findCommonRefusal(worker, own);
-    if (refusal === null) continue;
-    refused.add(token);
-    await postpone(worker, own, REVERTING_ROW_DELAY_SECONDS, {
-      reason: 'transfers_refused',
-      message: `the token ${token} refuses every transfer: ${refusal}`,
-    });
+    if (await postponeRefused(worker, 'commit', own)) refused.add(token);
   }
   return rows.filter(({ token }) => !refused.has(token));
-}
-
-/**
- * Returns why the token refuses the last row, or null if it transfers the amount of one of the rows, or nothing from the
- * fund to itself. A paused token refuses even that. A token that only blocks the wallets of the rows does not, and these
- * rows must fail: their supply would otherwise stay reserved until they expire.
- */
-async function findCommonRefusal({ account }: EvmParts, rows: readonly EvmRow[]): Promise<string | null> {
-  const probes = rows.slice(0, 1).map((row) => ({ ...row, user: row.fund, amount: 0n }));
-  let refusal: string | null = null;
-  for (const row of [...probes, ...rows]) {
-    refusal = await findRefusal(account.chain, row, BATCH_BASE_GAS + GAS_PER_ROW);
-    if (refusal === null) return null;
-  }
-  return refusal;
 }
 
 type CommitPlan = { call: OperatorCall; rows: EvmRow[] };
@@ -87,11 +55,11 @@ async function planCommit(worker: EvmParts, rows: EvmRow[]): Promise<CommitPlan 
     const single = await simulateCommit(worker, first.fund, data, null);
     if ('call' in single) return { call: single.call, rows };
   }
-  const gasLimit = BATCH_BASE_GAS + GAS_PER_ROW * BigInt(rows.length);
+  const gasLimit = batchGas(rows.length);
   const batch = await simulateCommit(worker, first.fund, encodeCommit(rows, 'batch', generation), gasLimit);
   if ('call' in batch) return { call: batch.call, rows };
   if (rows.length > 1) return planCommit(worker, rows.slice(0, Math.ceil(rows.length / 2)));
-  if (await failRefused(worker, first, gasLimit)) return null;
+  if (await failRefused(worker, first)) return null;
   await postpone(worker, rows, REVERTING_ROW_DELAY_SECONDS, {
     reason: 'reverts',
     message: `a commit to ${first.fund} would revert: ${batch.failure}`,

@@ -6,11 +6,13 @@ import { estimateGas, withGasMargin } from './estimate.ts';
 import { type EvmParts, type EvmRow, toEvmRows } from './evm-parts.ts';
 import { keepUnrefunded } from './fund-ids.ts';
 import { failRefund, submitRefunds } from './refund.ts';
+import { postponeRefused } from './refused-transfer.ts';
 import type { SettlementRow } from './store.ts';
 
 /**
  * Sends all refunds in one transaction. If this transaction would revert, sends only the first refund. If the first
- * refund would also revert on its own, marks only that refund as failed, unless the fund has already paid it.
+ * refund would also revert on its own, marks only that refund as failed, unless the fund has already paid it. If the
+ * token refuses every transfer, postpones all refunds.
  */
 export async function sendBatchOrFirst(worker: EvmParts, listed: readonly SettlementRow[]): Promise<number> {
   const rows = await keepOnChain(worker, toEvmRows(listed));
@@ -18,8 +20,9 @@ export async function sendBatchOrFirst(worker: EvmParts, listed: readonly Settle
   if (first === undefined) return listed.length;
   if (rows.length > 1 && (await sendRemit(worker, rows)) === null) return rows.length;
   const reason = await sendRemit(worker, [first]);
-  if (reason !== null && (await keepUnrefunded(worker, [first])).length === 0) return 1;
-  if (reason !== null) await failRefund(worker.ctx, first.id, reason);
+  if (reason === null || (await keepUnrefunded(worker, [first])).length === 0) return 1;
+  if (await postponeRefused(worker, 'refund', rows)) return rows.length;
+  await failRefund(worker.ctx, first.id, reason);
   return 1;
 }
 

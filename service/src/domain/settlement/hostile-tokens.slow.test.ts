@@ -10,6 +10,7 @@ import { grantRoles } from '../../../test/support/fund-v2.ts';
 import { saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { blockedCount, firstAttempt, useSale } from '../../../test/support/settlement.ts';
 import { encodeCommit } from '../../platform/chain/evm/sale-fund.ts';
+import { requestRemit } from '../participations/remit.ts';
 
 let token: Hex;
 const sale = useSale({
@@ -94,6 +95,24 @@ test.each([
     for (const index of buyers) await write('treat', [sale.buyer(index).address, 0n]);
   },
 );
+
+test('refunds wait while their token refuses every transfer, and one fails if the token blocks its wallet', async () => {
+  const ids = [await participate(0, 5n * UNIT), await participate(1, 5n * UNIT)];
+  const statuses = () => Promise.all(ids.map((id) => sale.statusOf(id)));
+  const { settle } = saleWorker(sale);
+  await settle();
+  expect(await statuses()).toEqual(['completed', 'completed']);
+  await write('treat', [sale.fund, 4n]);
+  for (const id of ids) await requestRemit(sale.app.ctx, id);
+  await settle();
+  expect(await statuses()).toEqual(['remit_submitted', 'remit_submitted']);
+  expect(await blockedCount(sale, 'transfers_refused')).toBeGreaterThan(0);
+  await write('treat', [sale.fund, 0n]);
+  await write('treat', [sale.buyer(1).address, 4n]);
+  await settle();
+  expect(await statuses()).toEqual(['remitted', 'remit_failed']);
+  await write('treat', [sale.buyer(1).address, 0n]);
+});
 
 test('a token that charges a fee completes its row with a reason, and raises an alert', async () => {
   await write('treat', [sale.buyer(3).address, 1n]);

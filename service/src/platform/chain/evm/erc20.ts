@@ -31,6 +31,11 @@ export function readAllowance(
   return reader.read(contractCall(token, erc20Abi, 'allowance', [owner, spender]));
 }
 
+/** Encodes `transfer`, which transfers the caller's own tokens. */
+export function encodeTransfer(to: Hex, amount: bigint): Hex {
+  return encodeFunctionData({ abi: token.abi, functionName: 'transfer', args: [to, amount] });
+}
+
 /** Encodes `transferFrom`, which lets a spender transfer tokens within its allowance. */
 export function encodeTransferFrom(from: Hex, to: Hex, amount: bigint): Hex {
   return encodeFunctionData({ abi: token.abi, functionName: 'transferFrom', args: [from, to, amount] });
