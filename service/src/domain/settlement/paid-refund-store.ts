@@ -7,7 +7,8 @@ import { SETTLEMENT_COLUMNS, type SettlementRow, type StoredRow, toSettlementRow
 export type PaidRow = SettlementRow & {
   committed: boolean | null;
   /**
-   * The commit; null if there is none. `signer` is its key. `slot` is null if only the receipt of the commit is known.
+   * The commit; null if there is none. `signer` is its key. `slot` is the slot of the commit or a later one, or null if
+   * only the receipt of the commit is known.
    */
   commit: { signer: string; receipt: string; slot: bigint | null } | null;
   /** The state of the service's own refund transaction; null if there is none. */

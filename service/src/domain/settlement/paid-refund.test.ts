@@ -123,6 +123,28 @@ test('a payment that is older than the commit is refused', async () => {
   expect(await run('refunded', CHAIN, first, older)).toBe(`${first} is now remitted`);
 });
 
+test('a payment that is newer than the commit counts, even if no node knew the slot of the commit', async () => {
+  await buy(await sale.buyer('other buyer'));
+  const buyer = await sale.buyer('unknown slot');
+  const id = await sale.participate(buyer, AMOUNT);
+  const older = payByHand(buyer, [AMOUNT], 'before the commit');
+  sale.mine(1);
+  await solanaWorker(sale).settle();
+  sale.mine(1);
+  const newer = payByHand(buyer, [AMOUNT], 'after the commit');
+  sale.mine(FINALITY_SLOTS + 1);
+  const chain = sale.app.ctx.chains.solana(CHAIN);
+  const batch: typeof chain.rpc.batch = async (calls, accept) => {
+    if (calls.some(({ method }) => method === 'getSignatureStatuses')) throw new Error('no statuses');
+    return chain.rpc.batch(calls, accept);
+  };
+  await solanaWorker(sale, { chain: { ...chain, rpc: { ...chain.rpc, batch } } }).settle();
+  expect(await sale.statusOf(id)).toBe('completed');
+  await expect(run('refunded', CHAIN, id, older)).rejects.toThrow('is older than the commit');
+  expect(await run('refunded', CHAIN, id, newer)).toBe(`${id} is now remitted`);
+  await run('adopt', CHAIN);
+});
+
 test('a refund that was paid by hand after the attempts of the service have expired is recorded', async () => {
   const buyer = await sale.buyer('expired');
   const id = await buy(buyer);

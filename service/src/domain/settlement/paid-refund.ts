@@ -44,7 +44,9 @@ export async function recordPaidRefund(
     const judge = async (view: SolanaChain) => {
       const { slot, payments } = await readPayments(view, signature, row);
       if (payments <= count) return 'not paid';
-      return slot > (await readCommitSlot(view, commit)) ? 'paid' : 'too old';
+      // The recorded slot can be later than the commit's, but never earlier.
+      if (commit.slot !== null && slot > commit.slot) return 'paid';
+      return slot > (await readCommitSlot(view, commit.receipt)) ? 'paid' : 'too old';
     };
     const verdict = await judge(chain);
     if (verdict === 'too old')
@@ -94,12 +96,8 @@ async function readPayments(
   return { slot: found.slot, payments: payments.length };
 }
 
-/** Returns the slot of the commit. If the database does not know it, reads when the receipt was created. */
-async function readCommitSlot(
-  chain: SolanaChain,
-  { receipt, slot }: { receipt: string; slot: bigint | null },
-): Promise<bigint> {
-  if (slot !== null) return slot;
+/** Returns the slot in which the commit created its receipt. */
+async function readCommitSlot(chain: SolanaChain, receipt: string): Promise<bigint> {
   const history = await readSignatures(chain, receipt, { before: null, until: null, limit: 1_000 });
   const oldest = history.findLast(({ isFailed }) => !isFailed);
   if (oldest === undefined)

@@ -121,6 +121,10 @@ async function readAttemptStatuses(
   return new Map(signatures.map((signature, i) => [signature, statuses[i] ?? null]));
 }
 
+/**
+ * Describes a landed transaction for the database. If no node knows its status, uses the finalized `slot` at which its
+ * receipt was seen, which is later than the slot of the transaction.
+ */
 function describeLanding(
   { attempts, units }: ReceiptTransaction,
   statuses: ReadonlyMap<string, SignatureStatus | null>,
