@@ -2,7 +2,7 @@ import { createEventStream, type EventStreamOptions } from './event-stream.ts';
 import { encodeFilters, type Filter } from './filters.ts';
 import { listPages, type Page, type PageQuery, type Pages } from './paging.ts';
 import type { CausewayOptions, RequestOptions, Send } from './request.ts';
-import type { Event, EventProof } from './wire.ts';
+import type { Event } from './wire.ts';
 
 export type EventFilter = Filter<'type' | 'user_id' | 'subject_id'>;
 
@@ -21,11 +21,6 @@ export type Events = {
    */
   list(query?: EventQuery, options?: RequestOptions): Pages<Event>;
   get(id: string, options?: RequestOptions): Promise<Event>;
-  /**
-   * Returns a proof that the event is in the log. `verifyEventProof` from `@causeway/sdk/server` verifies the proof
-   * offline.
-   */
-  proof(id: string, options?: RequestOptions): Promise<EventProof>;
   /** Streams events as they happen, oldest first. Reconnects automatically without missing any events. */
   stream(options?: EventStreamOptions): AsyncGenerator<Event, void>;
 };
@@ -40,7 +35,6 @@ export function eventsOf(send: Send, client: CausewayOptions): Events {
   return {
     list,
     get: (id, options) => send({ method: 'GET', path: `${path}/${encodeURIComponent(id)}` }, options),
-    proof: (id, options) => send({ method: 'GET', path: `${path}/${encodeURIComponent(id)}/proof` }, options),
     stream: createEventStream(client, async (limit) => (await list({ limit })).data),
   };
 }

@@ -167,17 +167,6 @@ export type Event = {
   } | undefined;
 };
 
-export type EventProof = {
-  object: 'event_proof';
-  event_id: string;
-  /** The event as webhooks deliver it. Its hash is a leaf of the Merkle tree. */
-  leaf: string;
-  /** The key that verifies the checkpoint (C2SP signed-note). Store it: it changes only when the installation's secret is rotated. */
-  key: string;
-  /** A C2SP `tlog-proof`: the inclusion proof of the leaf with the index `sequence` minus one, and a signed checkpoint. */
-  proof: string;
-};
-
 export type Events = {
   object: 'list';
   data: Array<Event>;
@@ -1148,10 +1137,6 @@ export type Operations = {
   /** Get an event. */
   getEvent: {
     reply: Event;
-  };
-  /** Get an inclusion proof for an event. */
-  getEventProof: {
-    reply: EventProof;
   };
   /** Create a webhook endpoint. */
   createWebhookEndpoint: {

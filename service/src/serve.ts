@@ -47,7 +47,6 @@ import { migrate } from './platform/db/migrate.ts';
 import { openPool } from './platform/db/pool.ts';
 import { assertSessions } from './platform/db/session-check.ts';
 import { startSequencer } from './platform/events/sequencer.ts';
-import { startEventTrees } from './platform/events/tree.ts';
 import { prepareDrain } from './platform/http/drain.ts';
 import { freePort } from './platform/http/free-port.ts';
 import { listenOrExplain } from './platform/http/listen-failure.ts';
@@ -146,7 +145,6 @@ async function start(
   running.push((await startIdentityReconciler(ctx)).stop);
   running.push((await startDocumentReconciler(ctx)).stop);
   running.push(startSequencer(ctx));
-  running.push(startEventTrees(ctx));
   running.push(startStatusReports(ctx));
   running.push(startAuditSealer(ctx));
   running.push(startOfferReports(ctx));

@@ -19,10 +19,5 @@ export { type AuthorizeOptions, createSignIn, type SignIn, type SignInOptions } 
 export { isSignInError, SignInError, type SignInErrorCode } from './sign-in-error.ts';
 export type { ClientCredentials } from './token-endpoint.ts';
 export { type UserClient, type UserClientOptions, userClient } from './user-client.ts';
-export {
-  type VerifiedEventProof,
-  type VerifyEventProofOptions,
-  verifyEventProof,
-} from './verify-event-proof.ts';
 export { type VerifyWebhookOptions, verifyWebhook } from './verify-webhook.ts';
 export { isWebhookError, WebhookError, type WebhookErrorCode } from './webhook-error.ts';

@@ -37,7 +37,7 @@ const BOUNDED: Record<string, string> = {
       .map((name) => [name, PER_USER]),
   ),
   ...Object.fromEntries(
-    ['partners', 'partner_sequences', 'event_trees', 'oauth_clients', 'oauth_removed_scopes', 'offers']
+    ['partners', 'partner_sequences', 'oauth_clients', 'oauth_removed_scopes', 'offers']
       .concat(['offer_options', 'offer_partners', 'offer_contracts', 'offer_funding_assets', 'assets'])
       .concat(['offer_funding_tokens', 'requirements', 'reserved_supply', 'reported_offers', 'refund_limits'])
       .concat(['operator_keys', 'operator_key_uses', 'settlement_pauses', 'reconcile_passes'])

@@ -2,9 +2,8 @@ import Type from 'typebox';
 import type { Query } from '../http/query-string.ts';
 import { partnerRoute } from '../http/route.ts';
 import { EVENT_FILTERS, readEvent, readEvents } from './log.ts';
-import { Event, EventList, EventProof, EventQuery, StreamQuery } from './schema.ts';
+import { Event, EventList, EventQuery, StreamQuery } from './schema.ts';
 import { openStream } from './stream.ts';
-import { proveEvent } from './tree.ts';
 
 export const eventRoutes = [
   partnerRoute('events:read', {
@@ -44,17 +43,5 @@ export const eventRoutes = [
     plainReply: true,
     errors: ['not_found'],
     handle: (ctx, caller, { params }) => readEvent(ctx, caller, params.id),
-  }),
-  partnerRoute('events:read', {
-    method: 'GET',
-    path: '/v1/events/:id/proof',
-    operationId: 'getEventProof',
-    summary: 'Get an inclusion proof for an event',
-    description:
-      "Returns a Merkle inclusion proof (RFC 6962) with a signed checkpoint. The proof can be verified offline and shows that the event is in the partner's log.",
-    params: Type.Object({ id: Type.String() }),
-    reply: EventProof,
-    errors: ['not_found'],
-    handle: (ctx, caller, { params }) => proveEvent(ctx, caller, params.id),
   }),
 ];

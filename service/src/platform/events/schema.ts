@@ -33,31 +33,6 @@ export const Event = Closed(
 );
 export type Event = Static<typeof Event>;
 
-export const EventProof = Closed(
-  {
-    object: ObjectName('event_proof'),
-    event_id: Type.String(),
-    leaf: Type.String({
-      description: 'The event as webhooks deliver it. Its hash is a leaf of the Merkle tree.',
-      examples: ['{"object":"event","id":"019a0b1c-2d3e-7f40-8a5b-6c7d8e9f0a1b",…}'],
-    }),
-    key: Type.String({
-      examples: [`causeway/events/019a0b1c-2d3e-7f40-8a5b-000000000007+1b2c3d4e+${'A'.repeat(43)}=`],
-      description:
-        "The key that verifies the checkpoint (C2SP signed-note). Store it: it changes only when the installation's secret is rotated.",
-    }),
-    proof: Type.String({
-      examples: [
-        'c2sp.org/tlog-proof@v1\nindex 4710\n…\n\ncauseway/events/…\n4711\n…\n\n— causeway/events/… …\n',
-      ],
-      description:
-        'A C2SP `tlog-proof`: the inclusion proof of the leaf with the index `sequence` minus one, and a signed checkpoint.',
-    }),
-  },
-  { title: 'EventProof' },
-);
-export type EventProof = Static<typeof EventProof>;
-
 export const EventList = List(Event, 'Events');
 
 const After = Type.Optional(

@@ -190,16 +190,14 @@ const EXPIRY_BATCH_SIZE = 5_000;
 
 /**
  * Deletes a batch of the oldest events and stores their ids. Stops at the first event that was inserted at or after
- * `before`, so that the remaining events have no gaps. Keeps the events of the partners in `kept`. Returns whether
- * there may be more to delete.
+ * `before`, so that the remaining events have no gaps. Returns whether there may be more to delete.
  */
-export async function expireEvents(db: Db, before: string, kept: readonly string[]): Promise<boolean> {
+export async function expireEvents(db: Db, before: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     with oldest as (
-      select position, inserted_at from events where position is not null and partner_id <> all(${kept}::uuid[])
-      order by position limit ${EXPIRY_BATCH_SIZE}
+      select position, inserted_at from events where position is not null order by position limit ${EXPIRY_BATCH_SIZE}
     ), gone as (
-      delete from events where position <= (select max(position) from oldest) and partner_id <> all(${kept}::uuid[])
+      delete from events where position <= (select max(position) from oldest)
         and position < coalesce((select min(position) from oldest where inserted_at >= ${before}), 9223372036854775807)
       returning id, partner_id, user_id
     )

@@ -59,22 +59,6 @@ create table expired_events (
 );
 create index expired_events_expired_at on expired_events (expired_at);
 
--- A Merkle tree (RFC 6962) over the events of each partner, in the order of `sequence`: it proves offline that an event was
--- logged. Rows are the hashes of complete subtrees: level 0 are the leaves, and a node of level n covers 2^n of them. They
--- stay when events expire.
-create table event_tree_nodes (
-  partner_id uuid not null,
-  level smallint not null,
-  index bigint not null,
-  hash bytea not null,
-  primary key (partner_id, level, index)
-);
-
-create table event_trees (
-  partner_id uuid primary key,
-  size bigint not null
-);
-
 -- Inserts events in the given order. The service sends the call together with `commit`, so it is a procedure: PostgreSQL
 -- keeps the plan of the insert, although the call itself cannot be a prepared statement.
 create procedure append_events(new_events json) language plpgsql as $$
