@@ -141,7 +141,7 @@ test('a consent names the user, the app and the request, also when it is denied'
 });
 
 test('erasing a user changes no entry, and the log still verifies', async () => {
-  const read = () => listSealedEntries(site.ctx.db, 0n, 10_000);
+  const read = () => listSealedEntries(site.ctx.db, 0, 10_000);
   await sealAuditLog(site.ctx, 0);
   const before = await read();
   await eraseUser(site.ctx, 'grace@user.test', 'requested');

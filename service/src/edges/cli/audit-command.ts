@@ -8,7 +8,7 @@ import {
   originOf,
   verifierKey,
 } from '../../platform/audit/checkpoint.ts';
-import { findTreeCheckpoint, listSealedEntries, readReasons } from '../../platform/audit/store.ts';
+import { findNewestCheckpoint, listSealedEntries, readReasons } from '../../platform/audit/store.ts';
 import { findBlindingKey } from '../../platform/audit/tile-store.ts';
 import { saltOf } from '../../platform/audit/tree.ts';
 import { verifyAuditLog } from '../../platform/audit/verify.ts';
@@ -20,9 +20,9 @@ export const AUDIT_HELP: CommandHelp = {
   description: 'Reads and verifies the sealed audit log.',
   commands: {
     verify:
-      "Recomputes the log's chain and checks the signed checkpoints. If an entry was changed, removed or inserted, reports the first such entry and exits with 1.",
+      "Recomputes the log's Merkle tree and checks the signed checkpoints. If an entry was changed, removed or inserted, reports the first such entry and exits with 1.",
     export:
-      'Prints every sealed entry as a line of JSON with its hashes. The lines of acts for which an operator gave a reason contain the reason.',
+      'Prints every sealed entry as a line of JSON with its salt, from which its hash in the tree follows. The lines of acts for which an operator gave a reason contain the reason.',
     checkpoint:
       'Prints the newest checkpoint. Keep copies of the checkpoint outside the database, because only such copies can reveal that the whole database was rolled back or rewritten.',
   },
@@ -52,18 +52,18 @@ export async function runAudit(config: Config, args: string[]): Promise<void> {
 
 async function verify(config: Config, files: readonly string[]): Promise<void> {
   const kept = await Promise.all(files.map(readCheckpoint));
-  const { start, entries, checkpoints, problem } = await runCommand(config, (ctx) =>
-    verifyAuditLog(ctx, kept),
-  );
-  const after =
-    start === 0n
-      ? ''
-      : `, starting with entry ${start + 1n} (older entries were deleted after their retention period)`;
-  if (problem === null) console.log(`${entries} entries and ${checkpoints} checkpoints verified${after}.`);
-  else {
-    console.log(`The audit log is not intact: ${problem}.`);
+  const result = await runCommand(config, (ctx) => verifyAuditLog(ctx, kept));
+  if (result.problem !== null) {
+    console.log(`The audit log is not intact: ${result.problem}.`);
     process.exitCode = 1;
+    return;
   }
+  const { start, entries, checkpoints } = result;
+  const after =
+    start === 0
+      ? ''
+      : `, starting with entry ${start + 1} (older entries were deleted after their retention period)`;
+  console.log(`${entries} entries and ${checkpoints} checkpoints verified${after}.`);
 }
 
 /** For an unusable file, throws a `UsageError` (exit status 2), because status 1 means that the log is not intact. */
@@ -79,17 +79,12 @@ async function exportEntries(config: Config): Promise<void> {
   await runCommand(config, async ({ db }) => {
     const key = await findBlindingKey(db);
     const reasons = await readReasons(db);
-    for (let after = 0n; ; ) {
+    for (let after = 0; ; ) {
       const rows = await listSealedEntries(db, after, EXPORT_BATCH_SIZE);
-      for (const { position, entry, leaf_hash, chain_hash } of rows)
-        console.log(
-          JSON.stringify({
-            ...{ position: Number(position), entry },
-            ...{ leaf_hash: leaf_hash.toString('hex'), chain_hash: chain_hash.toString('hex') },
-            salt: saltOf(key, position).toString('hex'),
-            detail: reasons.get(position),
-          }),
-        );
+      for (const { position, entry } of rows) {
+        const salt = saltOf(key, position).toString('hex');
+        console.log(JSON.stringify({ position, entry, salt, detail: reasons.get(position) }));
+      }
       if (rows.length < EXPORT_BATCH_SIZE) return;
       after = rows.at(-1)?.position ?? after;
     }
@@ -98,11 +93,11 @@ async function exportEntries(config: Config): Promise<void> {
 
 async function printCheckpoint(config: Config): Promise<void> {
   await runCommand(config, async ({ db, sealing }) => {
-    const newest = await findTreeCheckpoint(db);
+    const newest = await findNewestCheckpoint(db);
     if (newest === undefined)
       throw new UsageError('there is no checkpoint yet; a running node signs one every 30 seconds');
-    const keys = createCheckpointKeys(sealing, [], originOf(newest.note));
-    console.error(`The key that verifies this checkpoint: ${verifierKey(keys)}`);
+    const key = verifierKey(createCheckpointKeys(sealing), originOf(newest.note));
+    console.error(`The key that verifies this checkpoint: ${key}`);
     process.stdout.write(newest.note);
   });
 }

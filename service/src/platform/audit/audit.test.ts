@@ -7,15 +7,17 @@ import { makeUser, USER } from '../../../test/support/tokens.ts';
 import { newVisitor } from '../../../test/support/visitor.ts';
 import { holdUser } from '../../domain/users/hold.ts';
 import { createSealing } from '../../kernel/sealing.ts';
-import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
-import { createCheckpointKeys, openCheckpoint, openTreeCheckpoint, signCheckpoint } from './checkpoint.ts';
+import { createCheckpointKeys, openCheckpoint, signCheckpoint } from './checkpoint.ts';
 import { recordCommand } from './entry.ts';
 import { keepCheckpointKeys } from './former-keys.ts';
 import { auditPlugin } from './plugin.ts';
 import { sealAuditLog, startAuditSealer } from './sealer.ts';
-import { findTreeCheckpoint, insertTreeCheckpoint, listSealedEntries } from './store.ts';
+import { findNewestCheckpoint, insertCheckpoint, listSealedEntries, type SealedEntry } from './store.ts';
+import { appendToTiles, findBlindingKey } from './tile-store.ts';
+import { appendLeaf, collectTiles, hashEntry, rootOf, type Tree } from './tree.ts';
 import { verifyAuditLog } from './verify.ts';
 
+const ORIGIN = 'causeway.test/audit';
 const ADA = '01890000-0000-7000-8000-0000000000ad';
 let app: TestApp;
 beforeAll(async () => {
@@ -32,9 +34,20 @@ const attack = (...statements: string[]) =>
   });
 const write = (count: number) =>
   Promise.all(Array.from({ length: count }, (_, n) => recordCommand(app.ctx.db, `test ${n}`)));
+/** Returns the service's context with the given secrets, newest first. */
+const under = (...secrets: Buffer[]) => ({
+  ...app.ctx,
+  sealing: createSealing(secrets, app.ctx.random),
+});
+/** Writes entries and seals them, with the secrets of the service or the given ones. */
+const seal = async (count: number, ...secrets: Buffer[]) => {
+  await write(count);
+  await sealAuditLog(secrets.length > 0 ? under(...secrets) : app.ctx, 0);
+};
 const problem = async (kept: string[] = []) => (await verifyAuditLog(app.ctx, kept)).problem;
+const problemUnder = async (...secrets: Buffer[]) => (await verifyAuditLog(under(...secrets))).problem;
 const entries = async () =>
-  (await listSealedEntries(app.ctx.db, 0n, 10_000)).map(({ entry }) => JSON.parse(entry));
+  (await listSealedEntries(app.ctx.db, 0, 10_000)).map(({ entry }) => JSON.parse(entry));
 
 beforeEach(async () => {
   await attack(
@@ -73,7 +86,7 @@ describe('the sealer', () => {
       // If a forged checkpoint looks new and covers the whole log, no new checkpoint is due, but verification still
       // fails.
       await write(2);
-      await expect.poll(() => findTreeCheckpoint(app.ctx.db), { timeout: 10_000 }).toBeDefined();
+      await expect.poll(() => findNewestCheckpoint(app.ctx.db), { timeout: 10_000 }).toBeDefined();
       await attack(`update audit_checkpoints set note = 'forged', at = now() + interval '1 second'`);
       const fail = async () => {
         const failures = await value('failures_total');
@@ -139,17 +152,16 @@ describe('the audit log', () => {
     ]);
   });
 
-  test('is one chain however many write and seal at once', async () => {
+  test('is one tree however many write and seal at once', async () => {
     await write(500);
     await Promise.all([1, 2, 3, 4].map(() => sealAuditLog(app.ctx, 0)));
-    const { entries: count, problem: found } = await verifyAuditLog(app.ctx);
-    expect([count, found]).toEqual([500n, null]);
+    expect(await verifyAuditLog(app.ctx)).toMatchObject({ entries: 500, problem: null });
     expect(
-      openTreeCheckpoint(
+      openCheckpoint(
         createCheckpointKeys(app.ctx.sealing),
-        (await findTreeCheckpoint(app.ctx.db))?.note ?? '',
+        (await findNewestCheckpoint(app.ctx.db))?.note ?? '',
       )?.size,
-    ).toBe(500n);
+    ).toBe(500);
   });
 
   test('refuses changes, deletions and truncation', async () => {
@@ -169,7 +181,7 @@ describe('the audit log', () => {
     [
       'a changed entry',
       ["update audit_entries set entry = entry || ' ' where position = 5"],
-      'entry 5 was changed',
+      'entry 5 differs from its hash',
     ],
     ['a removed entry', ['delete from audit_entries where position = 5'], 'entry 5 is missing'],
     [
@@ -179,16 +191,16 @@ describe('the audit log', () => {
         'update audit_entries set position = -position where position > 5',
         'update audit_entries set position = -position - 1 where position < 0',
       ],
-      'entry 5 does not follow entry 4',
+      'entry 5 differs from its hash',
     ],
     [
       'an inserted entry',
       [
         'update audit_entries set position = -position where position >= 5',
         'update audit_entries set position = -position + 1 where position < 0',
-        "insert into audit_entries (entry, position, leaf_hash, chain_hash) values ('{}', 5, sha256('\\x007b7d'), '\\x00')",
+        "insert into audit_entries (entry, position) values ('{}', 5)",
       ],
-      'entry 5 does not follow entry 4',
+      'entry 5 differs from its hash',
     ],
     [
       'swapped entries',
@@ -197,38 +209,46 @@ describe('the audit log', () => {
         'update audit_entries set position = 5 where position = 6',
         'update audit_entries set position = 6 where position = -5',
       ],
-      'entry 5 does not follow entry 4',
+      'entry 5 differs from its hash',
     ],
     ['a truncated tail', ['delete from audit_entries where position > 8'], 'entry 9 is missing'],
     [
       'a forged checkpoint',
-      ["update audit_checkpoints set note = replace(note, '10', '11')"],
-      'a checkpoint is not signed',
+      ["update audit_checkpoints set note = replace(note, '10', '11') where size = 10"],
+      'the checkpoint of 10 entries is not signed',
     ],
+    [
+      'a removed newest checkpoint',
+      ['delete from audit_checkpoints where size = 10'],
+      'signed for 4 entries, but level 0 of the tiles has 10 hashes',
+    ],
+    ['removed checkpoints', ['delete from audit_checkpoints'], 'signed for 0 entries'],
   ])('verification names %s', async (_case, statements, expected) => {
-    await write(10);
-    await sealAuditLog(app.ctx, 0);
+    await seal(4);
+    await seal(6);
     expect(await problem()).toBeNull();
     await attack(...statements);
     expect(await problem()).toContain(expected);
   });
 
-  test('a chain that was recomputed as a whole differs from its checkpoints', async () => {
-    await write(10);
-    await sealAuditLog(app.ctx, 0);
-    await recompute();
+  test('a tree that was recomputed as a whole differs from its checkpoints', async () => {
+    await seal(10);
+    await rewrite();
     expect(await problem()).toContain('the first 10 entries were rewritten');
   });
 
-  test('a database that was rolled back, checkpoints included, differs from a kept checkpoint', async () => {
-    await write(10);
-    await sealAuditLog(app.ctx, 0);
-    const kept = (await findTreeCheckpoint(app.ctx.db))?.note ?? '';
-    await attack('delete from audit_entries where position > 4', 'truncate audit_checkpoints');
-    expect(await problem()).toContain('entry 5 is missing: the tiles have 10 entries');
-    await attack('truncate audit_tiles');
+  test('a database that was rolled back, tiles and checkpoints included, differs from a kept checkpoint', async () => {
+    await seal(4);
+    await seal(6);
+    const kept = (await findNewestCheckpoint(app.ctx.db))?.note ?? '';
+    await attack(
+      'delete from audit_entries where position > 4',
+      'delete from audit_checkpoints where size > 4',
+    );
+    expect(await problem()).toContain('entry 5 is missing');
+    await attack('update audit_tiles set hashes = substr(hashes, 1, 4 * 32)');
     expect(await problem()).toBeNull();
-    expect(await problem([kept])).toContain('entry 5 is missing');
+    expect(await problem([kept])).toContain('entry 5 is missing: a checkpoint was signed for 10 entries');
     expect(await problem([kept.replace('10', '04')])).toContain('not signed');
   });
 
@@ -239,7 +259,7 @@ describe('the audit log', () => {
     await sealAuditLog(app.ctx, 0);
     const reply = await read();
     expect([reply.statusCode, reply.headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
-    expect(openTreeCheckpoint(createCheckpointKeys(app.ctx.sealing), reply.body)?.size).toBe(3n);
+    expect(openCheckpoint(createCheckpointKeys(app.ctx.sealing), reply.body)?.size).toBe(3);
   });
 
   test('verifies after the secret was replaced twice, and trusts no key that was inserted into the database', async () => {
@@ -249,119 +269,111 @@ describe('the audit log', () => {
       Buffer,
       Buffer,
     ];
-    const under = (...secrets: Buffer[]) => ({
-      ...app.ctx,
-      sealing: createSealing(secrets, app.ctx.random),
-    });
-    const sealUnder = async (secret: Buffer) => {
-      await write(2);
-      await sealAuditLog(under(secret), 0);
-    };
-    await sealUnder(a);
+    await seal(2, a);
     await keepCheckpointKeys(under(b, a));
-    await sealUnder(b);
+    await seal(2, b);
     await keepCheckpointKeys(under(c, b));
-    await sealUnder(c);
-    expect(await verifyAuditLog(under(c))).toEqual({ start: 0n, entries: 6n, checkpoints: 3, problem: null });
+    await seal(2, c);
+    expect(await verifyAuditLog(under(c))).toEqual({ start: 0, entries: 6, checkpoints: 3, problem: null });
 
+    // A removed secret can vouch for a key only if its own key signed the newest checkpoint, so hide the newest.
+    await expect(keepCheckpointKeys(under(b, stranger))).rejects.toThrow('not signed');
+    const newest = await findNewestCheckpoint(app.ctx.db);
+    await attack('delete from audit_checkpoints where size > 4');
     await keepCheckpointKeys(under(b, stranger));
-    await expect(sealUnder(stranger)).rejects.toThrow('not signed');
-    const forged = signCheckpoint(createCheckpointKeys(under(stranger).sealing), {
-      ...{ size: 8n, hash: Buffer.alloc(32) },
-    });
-    await insertTreeCheckpoint(app.ctx.db, { size: 8n, note: forged });
-    expect((await verifyAuditLog(under(c))).problem).toContain('not signed');
+    await insertCheckpoint(app.ctx.db, newest as NonNullable<typeof newest>);
+    expect(await problemUnder(c)).toBeNull();
+    await expect(seal(2, stranger)).rejects.toThrow('not signed');
+    const forged = { size: 3, hash: Buffer.alloc(32) };
+    const note = signCheckpoint(createCheckpointKeys(under(stranger).sealing), ORIGIN, forged);
+    await insertCheckpoint(app.ctx.db, { size: 3, note });
+    expect(await problemUnder(c)).toContain('not signed');
+  });
+
+  test('a key of a removed secret is not recorded as valid for a checkpoint that nobody signed', async () => {
+    const [removed, current] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    await seal(2, removed);
+    await insertCheckpoint(app.ctx.db, { size: 900, note: 'forged' });
+    await expect(keepCheckpointKeys(under(current, removed))).rejects.toThrow('not signed');
   });
 
   test('somebody with the database and a removed secret cannot rewrite the log unnoticed', async () => {
     const [removed, current] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
-    const under = (...secrets: Buffer[]) => ({
-      ...app.ctx,
-      sealing: createSealing(secrets, app.ctx.random),
-    });
-    const seal = async (count: number, ...secrets: Buffer[]) => {
-      await write(count);
-      await sealAuditLog(under(...secrets), 0);
-    };
-    const verify = async () => (await verifyAuditLog(under(current))).problem;
     await seal(5, removed);
     await seal(1, removed, current);
     await keepCheckpointKeys(under(current, removed));
     await seal(2, current, removed);
     await seal(2, current);
     expect(await verifyAuditLog(under(current))).toEqual({
-      start: 0n,
-      entries: 10n,
+      start: 0,
+      entries: 10,
       checkpoints: 4,
       problem: null,
     });
 
-    // The attacker changes an entry, recomputes the chain, and signs checkpoints of the forged chain with the removed
+    // The attacker changes an entry, recomputes the tree, and signs checkpoints of the forged tree with the removed
     // secret.
-    await recompute();
-    const forged = await listSealedEntries(app.ctx.db, 0n, 100);
-    const forge = async (...sizes: number[]) => {
+    const roots = await rewrite();
+    const forge = async (size: number) => {
       await attack('truncate audit_checkpoints');
-      for (const size of sizes) {
-        const hash = forged[size - 1]?.chain_hash ?? Buffer.alloc(32);
-        const checkpoint = { size: BigInt(size), hash };
-        const note = signCheckpoint(createCheckpointKeys(under(removed).sealing), checkpoint);
-        await sql`insert into audit_checkpoints (size, note) values (${size}, ${note})`.execute(app.ctx.db);
-      }
+      const checkpoint = { size, hash: roots[size - 1] as Buffer };
+      const note = signCheckpoint(createCheckpointKeys(under(removed).sealing), ORIGIN, checkpoint);
+      await insertCheckpoint(app.ctx.db, { size, note });
     };
     await forge(10);
-    expect(await verify()).toContain('the first 6 entries were rewritten');
+    expect(await problemUnder(current)).toContain('the first 6 entries were rewritten');
     await forge(5);
-    expect(await verify()).toContain('the first 6 entries were rewritten');
+    expect(await problemUnder(current)).toContain('the first 6 entries were rewritten');
     await attack('delete from audit_entries where position > 5');
-    expect(await verify()).toContain('entry 6 is missing');
+    expect(await problemUnder(current)).toContain('entry 6 is missing');
+    await attack('update audit_tiles set hashes = substr(hashes, 1, 5 * 32)');
+    expect(await problemUnder(current)).toContain(
+      'entry 6 is missing: a checkpoint was signed for 6 entries',
+    );
+    // The nodes would continue the forged log, but what they sign does not hide it.
+    await seal(5, current);
+    expect(await problemUnder(current)).toContain('the first 6 entries were rewritten');
     await attack('delete from audit_former_keys');
-    expect(await verify()).toContain('not signed');
+    expect(await problemUnder(current)).toContain('not signed');
   });
 
   test('a removed secret signs nothing for entries that were written after it was replaced', async () => {
     const [removed, current] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
-    const under = (...secrets: Buffer[]) => ({
-      ...app.ctx,
-      sealing: createSealing(secrets, app.ctx.random),
-    });
-    await write(3);
-    await sealAuditLog(under(removed), 0);
+    await seal(3, removed);
     await keepCheckpointKeys(under(current, removed));
     // `size` is the number of entries up to which the removed key may verify checkpoints. An attacker who raises `size`
     // invalidates the tag, a keyed hash that covers `size`.
     await attack('update audit_former_keys set size = 100');
-    expect((await verifyAuditLog(under(current))).problem).toContain('not signed');
+    expect(await problemUnder(current)).toContain('not signed');
     await attack('update audit_former_keys set size = 3');
-    expect((await verifyAuditLog(under(current))).problem).toBeNull();
-    await write(2);
-    await sealAuditLog(under(removed), 0);
-    expect((await verifyAuditLog(under(current))).problem).toContain('not signed');
+    expect(await problemUnder(current)).toBeNull();
+    await seal(2, removed);
+    expect(await problemUnder(current)).toContain('not signed');
   });
 
   test('checkpoints of an older secret still verify, those of a stranger do not', () => {
-    const keys = (n: number) =>
-      createCheckpointKeys({ tags: () => [Buffer.alloc(32, n), Buffer.alloc(32, 1)] });
-    const checkpoint = { size: 3n, hash: Buffer.alloc(32, 9) };
-    const note = signCheckpoint(createCheckpointKeys({ tags: () => [Buffer.alloc(32, 1)] }), checkpoint);
-    expect(openCheckpoint(keys(2), note)).toEqual(checkpoint);
-    expect(openCheckpoint(createCheckpointKeys({ tags: () => [Buffer.alloc(32, 3)] }), note)).toBeNull();
+    const keys = (...secrets: number[]) =>
+      createCheckpointKeys({ tags: () => secrets.map((n) => Buffer.alloc(32, n)) });
+    const checkpoint = { size: 3, hash: Buffer.alloc(32, 9) };
+    const note = signCheckpoint(keys(1), ORIGIN, checkpoint);
+    expect(openCheckpoint(keys(2, 1), note)).toEqual(checkpoint);
+    expect(openCheckpoint(keys(3), note)).toBeNull();
     // During a rotation, a verifier that knows only the older key accepts new checkpoints too.
-    const older = createCheckpointKeys({ tags: () => [Buffer.alloc(32, 1)] });
-    expect(openCheckpoint(older, signCheckpoint(keys(2), checkpoint))).toEqual(checkpoint);
+    expect(openCheckpoint(keys(1), signCheckpoint(keys(2, 1), ORIGIN, checkpoint))).toEqual(checkpoint);
   });
 });
 
-/** Changes an entry and recomputes all hashes from this entry on. */
-async function recompute(): Promise<void> {
-  let chain: Buffer = EMPTY_CHAIN;
-  for (const { position, entry } of await listSealedEntries(app.ctx.db, 0n, 100)) {
-    const changed = position === 3n ? '{}' : entry;
-    const leaf = hashEntry(changed);
-    chain = hashChain(chain, leaf);
-    await attack(
-      `update audit_entries set entry = '${changed.replaceAll("'", "''")}', leaf_hash = '\\x${leaf.toString('hex')}',
-        chain_hash = '\\x${chain.toString('hex')}' where position = ${position}`,
-    );
-  }
+/** Changes an entry and recomputes the tree and all tiles. Returns the root of the tree of every size. */
+async function rewrite(): Promise<Buffer[]> {
+  const { db } = app.ctx;
+  await attack("update audit_entries set entry = '{}' where position = 3", 'truncate audit_tiles');
+  const key = await findBlindingKey(db);
+  const tree: Tree = { size: 0, peaks: [] };
+  const { onTileHash, take } = collectTiles(0);
+  const roots = (await listSealedEntries(db, 0, 100)).map(({ position, entry }: SealedEntry) => {
+    appendLeaf(tree, hashEntry(key, position, entry), onTileHash);
+    return rootOf(tree);
+  });
+  await appendToTiles(db, take());
+  return roots;
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../../kernel/errors.ts';
 import type { Context } from '../context/context.ts';
 import { enforceLimit } from '../http/enforce-limit.ts';
 import { clientNetwork } from '../http/network.ts';
-import { findTreeCheckpoint } from './store.ts';
+import { findNewestCheckpoint } from './store.ts';
 import { readPublicTile } from './tiles.ts';
 import { HASH_BYTES, TILE_WIDTH } from './tree.ts';
 
@@ -29,7 +29,7 @@ export function auditPlugin(ctx: Parts) {
   return (app: FastifyInstance): void => {
     app.get('/audit/checkpoint', { config }, async (request, reply) => {
       await prepare(request, reply);
-      const newest = await findTreeCheckpoint(ctx.db);
+      const newest = await findNewestCheckpoint(ctx.db);
       if (newest === undefined) throw new ApiError('not_found');
       return reply
         .headers({ 'cache-control': 'no-store' })

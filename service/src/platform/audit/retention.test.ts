@@ -1,13 +1,15 @@
+import { setTimeout } from 'node:timers/promises';
 import { type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../../test/support/app.ts';
 import { createSealing } from '../../kernel/sealing.ts';
-import { createCheckpointKeys, signCheckpoint } from './checkpoint.ts';
+import { createCheckpointKeys, openStored } from './checkpoint.ts';
 import { recordCommand } from './entry.ts';
 import { keepCheckpointKeys } from './former-keys.ts';
 import { deleteOldAuditEntries } from './retention.ts';
 import { sealAuditLog } from './sealer.ts';
-import { findTreeCheckpoint, listSealedEntries, readReasons } from './store.ts';
+import { moveStart } from './start.ts';
+import { findNewestCheckpoint, listSealedEntries, putStart, readReasons } from './store.ts';
 import { verifyAuditLog } from './verify.ts';
 
 const DAY_MS = 86_400_000;
@@ -24,10 +26,15 @@ const under = (days: number, ...secrets: Buffer[]) => ({
   ...(secrets.length > 0 && { sealing: createSealing(secrets, app.ctx.random) }),
   clock: { ...app.ctx.clock, now: () => Date.now() + days * DAY_MS },
 });
-const afterRetention = (...secrets: Buffer[]) => under(app.ctx.config.retention.auditDays + 1, ...secrets);
+/** Returns the service's context at the time at which all entries so far, and no later ones, have expired. */
+const afterRetention = async (...secrets: Buffer[]) => {
+  await setTimeout(5);
+  const now = Date.now() + app.ctx.config.retention.auditDays * DAY_MS;
+  await setTimeout(5);
+  return { ...under(0, ...secrets), clock: { ...app.ctx.clock, now: () => now } };
+};
 const verify = async (...secrets: Buffer[]) => verifyAuditLog(under(0, ...secrets));
-const positions = async () =>
-  (await listSealedEntries(app.ctx.db, 0n, 1_000)).map(({ position }) => Number(position));
+const positions = async () => (await listSealedEntries(app.ctx.db, 0, 1_000)).map(({ position }) => position);
 const attack = (...statements: string[]) =>
   app.ctx.db.transaction().execute(async (tx) => {
     await sql`set local session_replication_role = replica`.execute(tx);
@@ -47,67 +54,71 @@ beforeEach(async () => {
 describe('entries past their retention', () => {
   test('are deleted up to a checkpoint, and the rest still verifies, also against a checkpoint kept elsewhere', async () => {
     await seal(4);
-    const early = (await findTreeCheckpoint(app.ctx.db))?.note ?? '';
+    const early = (await findNewestCheckpoint(app.ctx.db))?.note ?? '';
     await seal(3);
-    const kept = (await findTreeCheckpoint(app.ctx.db))?.note ?? '';
+    const kept = (await findNewestCheckpoint(app.ctx.db))?.note ?? '';
+    const later = await afterRetention();
     await seal(2);
     await sql`insert into audit_reasons select written, gen_random_uuid(), 'sold' from audit_entries
       where position in (1, 8)`.execute(app.ctx.db);
     await deleteOldAuditEntries(under(10));
     expect(await positions()).toHaveLength(9);
-    expect([...(await readReasons(app.ctx.db)).keys()]).toEqual([1n, 8n]);
-    await deleteOldAuditEntries(afterRetention());
-    // Deletion skips the checkpoint that covers the whole log: the newest entry must stay, because the next entry's
-    // chain hash builds on the newest entry's chain hash.
+    expect([...(await readReasons(app.ctx.db)).keys()]).toEqual([1, 8]);
+    await deleteOldAuditEntries(later);
     expect(await positions()).toEqual([8, 9]);
-    expect([...(await readReasons(app.ctx.db)).keys()]).toEqual([8n]);
+    expect([...(await readReasons(app.ctx.db)).keys()]).toEqual([8]);
     await seal(2);
     expect(await verifyAuditLog(app.ctx, [early, kept])).toMatchObject({
-      ...{ start: 7n, entries: 4n, problem: null },
-      // The stored checkpoints of 7, 9 and 11 entries, and `kept`, which covers 7 entries. `early` covers only deleted
-      // entries, so it no longer proves anything.
-      checkpoints: 4,
+      ...{ start: 7, entries: 4, problem: null },
+      // The stored checkpoints of 7, 9 and 11 entries, and the two that were kept: the hashes of deleted entries stay.
+      checkpoints: 5,
     });
-    await deleteOldAuditEntries(afterRetention());
-    expect(await positions()).toEqual([10, 11]);
+    await deleteOldAuditEntries(await afterRetention());
+    expect(await positions()).toEqual([]);
     expect(await app.ctx.db.selectFrom('audit_reasons').selectAll().execute()).toEqual([]);
-    expect((await verify()).problem).toBeNull();
+    expect(await verify()).toMatchObject({ start: 11, entries: 0, problem: null });
+    await seal(1);
+    expect(await positions()).toEqual([12]);
+    expect(await verifyAuditLog(app.ctx, [early, kept])).toMatchObject({ start: 11, problem: null });
   });
 
   test('stay if one of them was changed, because they are evidence', async () => {
     await seal(4);
     await seal(2);
     await attack("update audit_entries set entry = entry || ' ' where position = 2");
-    await expect(deleteOldAuditEntries(afterRetention())).rejects.toThrow('entry 2 was changed');
+    await expect(deleteOldAuditEntries(await afterRetention())).rejects.toThrow('entry 2 differs');
     expect(await positions()).toHaveLength(6);
   });
 
   test('are verified and deleted in steps', async () => {
     for (let n = 0; n < 4; n++) await seal(3);
     await attack("update audit_entries set entry = entry || ' ' where position = 8");
-    await expect(deleteOldAuditEntries(afterRetention(), 5)).rejects.toThrow('entry 8 was changed');
+    const later = await afterRetention();
+    await expect(deleteOldAuditEntries(later, 5)).rejects.toThrow('entry 8 differs');
     expect(await positions()).toEqual([7, 8, 9, 10, 11, 12]);
     // A step always reaches the next checkpoint, even if that exceeds the step's limit.
     await seal(3);
     await attack('update audit_entries set entry = rtrim(entry) where position = 8');
-    await deleteOldAuditEntries(afterRetention(), 1);
+    await deleteOldAuditEntries(later, 1);
     expect(await positions()).toEqual([13, 14, 15]);
-    expect(await verify()).toMatchObject({ start: 12n, problem: null });
+    expect(await verify()).toMatchObject({ start: 12, problem: null });
   });
 
   test('can be deleted while the log is verified', async () => {
-    for (const count of [4, 3]) await seal(count);
+    await seal(4);
+    const later = await afterRetention();
+    await seal(3);
     let runs = 0;
     const deleteMeanwhile: KyselyPlugin = {
       transformQuery: ({ node }) => node,
       transformResult: async ({ result }) => {
-        if (runs++ === 2) await deleteOldAuditEntries(afterRetention());
+        if (runs++ === 2) await deleteOldAuditEntries(later);
         return result;
       },
     };
     const db = app.ctx.db.withPlugin(deleteMeanwhile);
-    expect(await verifyAuditLog({ ...app.ctx, db })).toMatchObject({ start: 0n, entries: 7n, problem: null });
-    expect(await verify()).toMatchObject({ start: 4n, entries: 3n, problem: null });
+    expect(await verifyAuditLog({ ...app.ctx, db })).toMatchObject({ start: 0, entries: 7, problem: null });
+    expect(await verify()).toMatchObject({ start: 4, entries: 3, problem: null });
   });
 
   test('stay if only their checkpoint was made to look old', async () => {
@@ -120,29 +131,30 @@ describe('entries past their retention', () => {
 });
 
 describe('somebody who owns the tables', () => {
-  test('cannot shorten the log: a checkpoint is not a start, and a removed secret signs none', async () => {
+  test('cannot shorten the log: a removed secret makes no start, and a start is valid for one log only', async () => {
     await seal(4, OLD);
-    const checkpoint = await findTreeCheckpoint(app.ctx.db);
+    const { db, sealing, random } = { ...app.ctx, sealing: createSealing([OLD], app.ctx.random) };
+    const checkpoint = await findNewestCheckpoint(db);
+    const fourth = openStored(createCheckpointKeys(sealing), checkpoint as NonNullable<typeof checkpoint>);
     await seal(2, OLD);
     await keepCheckpointKeys(under(0, NEW, OLD));
-    const [, , , fourth] = await listSealedEntries(app.ctx.db, 0n, 10);
-    const keys = createCheckpointKeys(createSealing([OLD], app.ctx.random), [], 'causeway/audit-start');
-    const forged = signCheckpoint(keys, { size: 4n, hash: fourth?.chain_hash ?? Buffer.alloc(32) });
-    for (const note of [checkpoint?.note ?? '', forged]) {
-      await attack(
-        'delete from audit_start',
-        `insert into audit_start (size, note) values (4, '${note}')`,
-        'delete from audit_entries where position <= 4',
-      );
-      expect((await verify(NEW)).problem).toContain('where the log starts is not signed');
-      await expect(deleteOldAuditEntries(afterRetention(NEW))).rejects.toThrow('not signed');
-    }
+    await attack('delete from audit_entries where position <= 4');
+    await putStart(db, fourth, random(32));
+    expect((await verify(NEW)).problem).toContain('where the log starts is not signed');
+    await moveStart({ db, sealing }, fourth);
+    expect((await verify(NEW)).problem).toContain('where the log starts is not signed');
+    await expect(deleteOldAuditEntries(await afterRetention(NEW))).rejects.toThrow('not signed');
+    await moveStart(under(0, NEW), { ...fourth, hash: random(32) });
+    expect((await verify(NEW)).problem).toContain('the first 4 entries were rewritten');
+    await moveStart(under(0, NEW), fourth);
+    expect((await verify(NEW)).problem).toBeNull();
   });
 
   test('cannot delete more than the signed start allows', async () => {
     await seal(4);
+    const later = await afterRetention();
     await seal(2);
-    await deleteOldAuditEntries(afterRetention());
+    await deleteOldAuditEntries(later);
     for (const statement of ['delete from audit_entries', 'delete from audit_checkpoints'])
       await expect(sql.raw(statement).execute(app.ctx.db)).rejects.toThrow('cannot be changed');
     await attack('delete from audit_entries where position = 5');
@@ -168,11 +180,12 @@ describe('somebody who may only write rows', () => {
   ])('is named if they %s', async (_case, sizes, cleanUp) => {
     await seal(4);
     await seal(3);
+    const later = await afterRetention();
     await seal(2);
-    for (const _ of sizes) await deleteOldAuditEntries(afterRetention());
+    for (const _ of sizes) await deleteOldAuditEntries(later);
     const before = (await positions()).at(0) ?? 0;
     await run(
-      "insert into audit_start (size, note) values (100, '') on conflict (only_row) do update set size = 100",
+      "insert into audit_start (size, root_hash, tag) values (100, '', '') on conflict (only_row) do update set size = 100",
       `delete from audit_entries where position > ${sizes.length > 0 ? before : 0}`,
       `delete from audit_checkpoints where size > ${sizes[0] ?? 0}`,
       ...cleanUp,
@@ -209,9 +222,10 @@ describe('somebody who may only write rows', () => {
 
 test('the start of the log verifies after the secret was replaced', async () => {
   await seal(4, OLD);
+  const later = await afterRetention(OLD);
   await seal(2, OLD);
-  await deleteOldAuditEntries(afterRetention(OLD));
+  await deleteOldAuditEntries(later);
   await keepCheckpointKeys(under(0, NEW, OLD));
   await seal(1, NEW);
-  expect(await verify(NEW)).toMatchObject({ start: 4n, entries: 3n, problem: null });
+  expect(await verify(NEW)).toMatchObject({ start: 4, entries: 3, problem: null });
 });

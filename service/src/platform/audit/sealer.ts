@@ -1,14 +1,13 @@
 import { Counter, Gauge } from 'prom-client';
 import type { Context } from '../context/context.ts';
-import type { Db } from '../db/pool.ts';
 import { startInterval } from '../jobs/interval.ts';
-import { EMPTY_CHAIN, hashChain, hashEntry } from './chain.ts';
-import { signCheckpoint, treeOrigin, withOrigin } from './checkpoint.ts';
+import { AuditProblem } from './audit-problem.ts';
+import { originAt, signCheckpoint } from './checkpoint.ts';
 import { loadCheckpointKeys } from './former-keys.ts';
-import { readStart } from './start.ts';
 import * as store from './store.ts';
-import { extendTree, readSignedTree } from './tiles.ts';
-import { rootOf } from './tree.ts';
+import { appendToTiles, findBlindingKey } from './tile-store.ts';
+import { readSignedTree } from './tiles.ts';
+import { appendLeaf, collectTiles, hashEntry, rootOf } from './tree.ts';
 
 const INTERVAL_MS = 1_000;
 /** Limits how long requests wait while a batch is hashed. */
@@ -16,19 +15,20 @@ const BATCH_SIZE = 2_000;
 /** Limits how long a run takes, and so how long a shutdown has to wait. */
 const MAX_BATCHES = 10;
 const MAX_BATCHES_AT_STOP = 2;
-/** The maximum time from the newest checkpoint to the next one if new entries have been sealed. */
+/** The maximum time from the newest checkpoint to the next one if there are new entries. */
 const CHECKPOINT_INTERVAL_S = 30;
 /**
- * How often a node verifies the newest checkpoint. Before each verification, the node signs a checkpoint of any new
- * entries, even if the database says that the newest checkpoint is recent.
+ * How often a node verifies the newest checkpoint. Before each verification, the node seals any new entries, even if
+ * the database says that the newest checkpoint is recent.
  */
 const VERIFY_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Context, 'db' | 'log' | 'sealing' | 'baseUrl'>;
 
 /**
- * Seals new entries and signs checkpoints. To seal an entry is to append its hash to the chain; nothing is encrypted.
- * Any number of nodes may run the sealer: the database lets only one node at a time seal entries.
+ * Seals new entries. To seal an entry is to append its hash to the log's Merkle tree and to sign a checkpoint of the
+ * tree; nothing is encrypted. Any number of nodes may run the sealer: the database lets only one node at a time seal
+ * entries.
  */
 export function startAuditSealer(
   ctx: Parts & Pick<Context, 'clock' | 'metrics'>,
@@ -79,26 +79,20 @@ function countRuns({ metrics: { registry }, clock }: Pick<Context, 'clock' | 'me
   };
 }
 
-/**
- * Seals new entries and signs a checkpoint if one is due. Returns whether sealing stopped early, after `maxBatches`.
- */
+/** Seals new entries if that is due. Returns whether sealing stopped early, after `maxBatches`. */
 export async function sealAuditLog(
   { db, sealing, baseUrl }: Parts,
   checkpointIntervalS = CHECKPOINT_INTERVAL_S,
   { batchSize = BATCH_SIZE, maxBatches = MAX_BATCHES } = {},
 ): Promise<boolean> {
-  const findWork = (tx: Db) => store.findSealingWork(tx, checkpointIntervalS, batchSize);
   for (let batch = 0; batch < maxBatches; batch++) {
-    const { hasUnsealed, needsCheckpoint } = await findWork(db);
-    if (!hasUnsealed && !needsCheckpoint) return false;
-    if (hasUnsealed) await db.transaction().execute((tx) => sealBatch(tx, batchSize));
-    if (needsCheckpoint)
-      await db.transaction().execute(async (tx) => {
-        await store.lockSealing(tx);
-        // Another node may have signed a checkpoint in the meantime.
-        if ((await findWork(tx)).needsCheckpoint)
-          await addCheckpoint({ db: tx, sealing, baseUrl }, batchSize);
-      });
+    if (!(await store.isSealingDue(db, checkpointIntervalS, batchSize))) return false;
+    await db.transaction().execute(async (tx) => {
+      await store.lockSealing(tx);
+      // Another node may have sealed the entries in the meantime.
+      if (await store.isSealingDue(tx, checkpointIntervalS, batchSize))
+        await sealBatch({ db: tx, sealing, baseUrl }, batchSize);
+    });
   }
   return true;
 }
@@ -113,33 +107,22 @@ async function verifyNewestCheckpoint({ db, sealing }: Parts): Promise<void> {
   });
 }
 
-/** Appends at most `limit` committed entries to the chain. An entry that is committed late may follow newer entries. */
-async function sealBatch(tx: Db, limit: number): Promise<void> {
-  await store.lockSealing(tx);
-  const last = await store.findLastSealed(tx);
-  let position = last?.position ?? 0n;
-  let chain = last?.chain_hash ?? EMPTY_CHAIN;
-  const seals = (await store.listUnsealedEntries(tx, limit)).map(({ written, entry }) => {
-    const leaf = hashEntry(entry);
-    chain = hashChain(chain, leaf);
-    position += 1n;
-    return { written, position, leaf, chain };
-  });
-  if (seals.length > 0) await store.sealEntries(tx, seals);
-}
-
 /**
- * Adds at most `limit` sealed entries to the tree of the newest checkpoint, and signs a checkpoint of the result. A log
- * from before version 0.2 may need several calls to complete its tree. If the database differs from what was signed
- * before, throws an error and signs nothing.
+ * Appends at most `limit` committed entries to the tree of the newest checkpoint, and signs a checkpoint of the result.
+ * An entry that is committed late may follow newer entries. If the database differs from what was signed before, throws
+ * an error and signs nothing.
  */
-async function addCheckpoint({ db, sealing, baseUrl }: Omit<Parts, 'log'>, limit: number): Promise<void> {
+async function sealBatch({ db, sealing, baseUrl }: Omit<Parts, 'log'>, limit: number): Promise<void> {
   const keys = await loadCheckpointKeys({ db, sealing });
-  const start = await readStart({ db, sealing });
-  if (start === null)
-    throw new Error('the record of where the audit log starts is not signed by this installation');
-  const tree = await extendTree(db, await readSignedTree(db, keys), { start: Number(start.size), limit });
-  const size = BigInt(tree.size);
-  const note = signCheckpoint(withOrigin(keys, treeOrigin(baseUrl)), { size, hash: rootOf(tree) });
-  await store.insertTreeCheckpoint(db, { size, note });
+  const tree = await readSignedTree(db, keys);
+  const { onTileHash, take } = collectTiles(tree.size);
+  const key = await findBlindingKey(db);
+  await store.placeEntries(db, tree.size, limit);
+  for (const { position, entry } of await store.listSealedEntries(db, tree.size, limit)) {
+    if (position !== tree.size + 1) throw new AuditProblem(`entry ${tree.size + 1} is missing`);
+    appendLeaf(tree, hashEntry(key, position, entry), onTileHash);
+  }
+  await appendToTiles(db, take());
+  const note = signCheckpoint(keys, originAt(baseUrl), { size: tree.size, hash: rootOf(tree) });
+  await store.insertCheckpoint(db, { size: tree.size, note });
 }

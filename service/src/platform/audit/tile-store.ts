@@ -2,14 +2,18 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import { HASH_BYTES, TILE_WIDTH, type Tile, type TileId } from './tree.ts';
 
-/** Returns the number of leaves in the tree, calculated from the last tile. */
-export async function readTreeSize(db: Db): Promise<number> {
-  const { rows } = await sql<{ index: bigint; bytes: number }>`
-    select index, octet_length(hashes) as bytes from audit_tiles where level = 0 order by index desc limit 1`.execute(
-    db,
+/** A tree of 2^53 leaves has tiles at this many levels. */
+const LEVELS = 7;
+
+/** Returns how many hashes the tiles of each level have, calculated from the last tile of the level. */
+export async function countTileHashes(db: Db): Promise<number[]> {
+  const { rows } = await sql<{ index: bigint | null; bytes: number }>`
+    select last.index, octet_length(last.hashes) as bytes from generate_series(0, ${LEVELS - 1}::int) as each
+      left join lateral (select index, hashes from audit_tiles where level = each order by index desc limit 1)
+        as last on true order by each`.execute(db);
+  return rows.map(({ index, bytes }) =>
+    index === null ? 0 : Number(index) * TILE_WIDTH + bytes / HASH_BYTES,
   );
-  const [last] = rows;
-  return last === undefined ? 0 : Number(last.index) * TILE_WIDTH + last.bytes / HASH_BYTES;
 }
 
 export async function readTiles(db: Db, wanted: readonly TileId[]): Promise<Tile[]> {
@@ -28,13 +32,13 @@ export async function appendToTiles(tx: Db, tiles: readonly Tile[]): Promise<voi
     on conflict (level, index) do update set hashes = t.hashes || excluded.hashes`.execute(tx);
 }
 
-/** Returns a tile, together with the size of the newest published checkpoint of the tree. */
+/** Returns a tile, together with the size of the newest checkpoint. */
 export async function findTile(
   db: Db,
   { level, index }: TileId,
 ): Promise<{ hashes: Buffer; size: number } | undefined> {
   const { rows } = await sql<{ hashes: Buffer; size: bigint | null }>`select hashes,
-      (select size from audit_checkpoints where tree order by size desc limit 1) as size
+      (select size from audit_checkpoints order by size desc limit 1) as size
     from audit_tiles where level = ${level} and index = ${index}`.execute(db);
   const [row] = rows;
   return row && { hashes: row.hashes, size: Number(row.size ?? 0n) };
@@ -43,17 +47,4 @@ export async function findTile(
 export async function findBlindingKey(db: Db): Promise<Buffer> {
   const { key } = await db.selectFrom('audit_blinding').select('key').executeTakeFirstOrThrow();
   return key;
-}
-
-/** Returns the hashes of the entries after a position. */
-export async function listLeafHashes(
-  tx: Db,
-  after: bigint,
-  limit: number,
-): Promise<{ position: bigint; leaf_hash: Buffer }[]> {
-  const { rows } = await sql<{ position: bigint; leaf_hash: Buffer }>`
-    select position, leaf_hash from audit_entries where position > ${after} order by position limit ${limit}`.execute(
-    tx,
-  );
-  return rows;
 }

@@ -1,105 +1,86 @@
 import { ApiError } from '../../kernel/errors.ts';
 import type { Db } from '../db/pool.ts';
-import { hashEntry } from './chain.ts';
-import { type CheckpointKeys, openTreeCheckpoint } from './checkpoint.ts';
-import { findLastSealed, findTreeCheckpoint } from './store.ts';
+import { AuditProblem } from './audit-problem.ts';
+import { type Checkpoint, type CheckpointKeys, openStored } from './checkpoint.ts';
+import { findNewestCheckpoint, listSealedEntries, type SealedEntry } from './store.ts';
+import { countTileHashes, findBlindingKey, findTile, readTiles } from './tile-store.ts';
 import {
-  appendToTiles,
-  findBlindingKey,
-  findTile,
-  listLeafHashes,
-  readTiles,
-  readTreeSize,
-} from './tile-store.ts';
-import {
-  appendLeaf,
-  collectTiles,
   countHashes,
   HASH_BYTES,
-  hashTreeLeaf,
+  hashEntry,
   partialTiles,
   rootOf,
   TILE_WIDTH,
-  type Tile,
   type TileId,
   type Tree,
   treeFromTiles,
 } from './tree.ts';
 
-/** The leaf that takes the place of an entry that was deleted before the log had a tree. */
-const DELETED = hashEntry('deleted');
+/** Returns the newest checkpoint, if there is one. Throws if this installation did not sign it. */
+export async function readNewestCheckpoint(db: Db, keys: CheckpointKeys): Promise<Checkpoint | undefined> {
+  const newest = await findNewestCheckpoint(db);
+  return newest && openStored(keys, newest);
+}
 
-/** Returns the tree over the first `size` entries. Throws an error if the tiles lack some of its hashes. */
+/** Returns the tree over the first `size` entries. Throws if the tiles lack some of its hashes. */
 export async function readTree(db: Db, size: number): Promise<Tree> {
   return treeFromTiles(size, await readTiles(db, partialTiles(size)));
 }
 
 /**
- * Returns the tree of the newest checkpoint. Throws an error if this installation did not sign the checkpoint, or if
- * the tiles differ from the checkpoint.
+ * Returns the tree of the newest checkpoint. Throws if this installation did not sign the checkpoint, or if the tiles
+ * differ from it or have more or fewer hashes.
  */
 export async function readSignedTree(db: Db, keys: CheckpointKeys): Promise<Tree> {
-  const newest = await findTreeCheckpoint(db);
-  if (newest === undefined) return { size: 0, peaks: [] };
-  const signed = openTreeCheckpoint(keys, newest.note);
-  if (signed?.size !== newest.size)
-    throw new Error('the newest checkpoint of the audit log is not signed by this installation');
-  const tree = await readTree(db, Number(newest.size));
-  if (!rootOf(tree).equals(signed.hash))
-    throw new Error('the tiles of the audit log differ from its newest checkpoint');
+  const newest = await readNewestCheckpoint(db, keys);
+  const size = newest?.size ?? 0;
+  for (const [level, count] of (await countTileHashes(db)).entries())
+    if (count !== countHashes(size, level))
+      throw new AuditProblem(
+        `the newest checkpoint was signed for ${size} entries, but level ${level} of the tiles has ${count} hashes`,
+      );
+  const tree = await readTree(db, size);
+  if (newest !== undefined && !rootOf(tree).equals(newest.hash))
+    throw new AuditProblem('the tiles differ from the newest checkpoint');
   return tree;
 }
 
+/** The number of tiles that are compared with their entries at a time. */
+const TILE_BATCH_SIZE = 8;
+
 /**
- * Adds at most `limit` sealed entries to the tiles, and returns the extended tree. The caller must have verified the
- * tree and must hold the sealing lock. Entries up to `start` may have been deleted. Throws an error if a later entry is
- * missing, or if the tiles already contain hashes that differ from the entries.
+ * Reads the leaves of the entries after position `from` up to position `to` from the tiles, in batches. Compares each
+ * leaf with its entry, except for the first `start` entries, which were deleted. Throws if an entry is missing or
+ * differs from its leaf.
  */
-export async function extendTree(
-  tx: Db,
-  { size, peaks }: Tree,
-  { start, limit }: { start: number; limit: number },
-): Promise<Tree> {
-  const [stored, last] = [await readTreeSize(tx), Number((await findLastSealed(tx))?.position ?? 0n)];
-  if (Math.max(size, stored) > last)
-    throw new Error(`the tiles have ${Math.max(size, stored)} entries, but the log has only ${last}`);
-  const key = await findBlindingKey(tx);
-  const entries = await listLeafHashes(tx, BigInt(size), limit);
-  const tree = { size, peaks: [...peaks] };
-  const { onTileHash, take } = collectTiles(size);
-  for (const { position, leaf_hash } of entries) {
-    for (
-      ;
-      tree.size + 1 < Number(position) && tree.size < size + limit;
-      appendLeaf(tree, DELETED, onTileHash)
-    )
-      if (tree.size >= start) throw new Error(`entry ${tree.size + 1} of the audit log is missing`);
-    if (tree.size === size + limit) break;
-    appendLeaf(tree, hashTreeLeaf(key, position, leaf_hash), onTileHash);
+export async function* readLeaves(
+  db: Db,
+  { from, to, start }: { from: number; to: number; start: number },
+): AsyncGenerator<{ leaves: Buffer[]; entries: SealedEntry[] }> {
+  const key = await findBlindingKey(db);
+  for (let after = from; after < to; ) {
+    const index = Math.floor(after / TILE_WIDTH);
+    const until = Math.min(to, (index + TILE_BATCH_SIZE) * TILE_WIDTH);
+    const ids = Array.from({ length: TILE_BATCH_SIZE }, (_, n) => ({ level: 0, index: index + n }));
+    const tiles = new Map((await readTiles(db, ids)).map((tile) => [tile.index, tile.hashes]));
+    const kept = Math.max(after, start);
+    const entries = kept < until ? await listSealedEntries(db, kept, until - kept) : [];
+    const leaves: Buffer[] = [];
+    for (let position = after + 1; position <= until; position++) {
+      const tile = Math.floor((position - 1) / TILE_WIDTH);
+      const at = ((position - 1) % TILE_WIDTH) * HASH_BYTES;
+      const leaf = tiles.get(tile)?.subarray(at, at + HASH_BYTES);
+      if (leaf?.length !== HASH_BYTES) throw new AuditProblem(`tile 0/${tile} lacks hashes`);
+      leaves.push(leaf);
+      if (position <= start) continue;
+      const entry = entries[position - kept - 1];
+      if (entry?.position !== position) throw new AuditProblem(`entry ${position} is missing`);
+      if (!hashEntry(key, position, entry.entry).equals(leaf))
+        throw new AuditProblem(`entry ${position} differs from its hash in tile 0/${tile}`);
+    }
+    yield { leaves, entries };
+    after = until;
   }
-  await addToTiles(tx, size, take());
-  return tree;
-}
-
-/**
- * Appends hashes to the stored tiles. `parts` has the hashes to add to a tree with `size` leaves, grouped by tile.
- * Skips hashes that are already stored. Throws an error if a stored hash differs from the one in `parts`.
- */
-async function addToTiles(tx: Db, size: number, parts: readonly Tile[]): Promise<void> {
-  const stored = await readTiles(tx, parts);
-  const missing = parts.map((part) => {
-    const { level, index, hashes } = part;
-    const before = Math.max(0, countHashes(size, level) - index * TILE_WIDTH) * HASH_BYTES;
-    const tile = stored.find((each) => each.level === level && each.index === index);
-    const known = (tile?.hashes ?? Buffer.alloc(0)).subarray(before, before + hashes.length);
-    if (!known.equals(hashes.subarray(0, known.length)))
-      throw new Error(`tile ${level}/${index} differs from the entries of the audit log`);
-    return { ...part, hashes: hashes.subarray(known.length) };
-  });
-  await appendToTiles(
-    tx,
-    missing.filter(({ hashes }) => hashes.length > 0),
-  );
 }
 
 const TILE_PATH = /^(0|[1-9]\d?)\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/;

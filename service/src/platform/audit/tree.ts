@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto';
-import { hashNode } from './merkle.ts';
+import { AuditProblem } from './audit-problem.ts';
 
 /** The height of a tile in levels of the tree (C2SP tlog-tiles). */
 const TILE_HEIGHT = 8;
@@ -59,7 +59,7 @@ export function treeFromTiles(size: number, tiles: readonly Tile[]): Tree {
   const peaks = partialTiles(size).flatMap(({ level, index, width }) => {
     const hashes = tiles.find((tile) => tile.level === level && tile.index === index)?.hashes;
     if (hashes === undefined || hashes.length < width * HASH_BYTES)
-      throw new Error(`the audit log lacks hashes of tile ${level}/${index}`);
+      throw new AuditProblem(`tile ${level}/${index} lacks hashes`);
     const tree: Tree = { size: 0, peaks: [] };
     for (const hash of splitHashes(hashes.subarray(0, width * HASH_BYTES)))
       appendLeaf(tree, hash, () => undefined);
@@ -68,7 +68,7 @@ export function treeFromTiles(size: number, tiles: readonly Tile[]): Tree {
   return { size, peaks };
 }
 
-export function splitHashes(hashes: Buffer): Buffer[] {
+function splitHashes(hashes: Buffer): Buffer[] {
   return Array.from({ length: hashes.length / HASH_BYTES }, (_, n) =>
     hashes.subarray(n * HASH_BYTES, (n + 1) * HASH_BYTES),
   );
@@ -99,6 +99,12 @@ export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Ti
 }
 
 const LEAF_PREFIX = Buffer.from([0]);
+const NODE_PREFIX = Buffer.from([1]);
+
+function hashNode(left: Buffer, right: Buffer): Buffer {
+  return digest('sha256', Buffer.concat([NODE_PREFIX, left, right]), 'buffer');
+}
+
 /**
  * The length of the input that is hashed into a salt: the key, then eight bytes for the position. All inputs have the
  * same length, which rules out length extension. So a plain hash is a pseudorandom function, and no HMAC is needed.
@@ -110,14 +116,14 @@ const SALT_INPUT_BYTES = HASH_BYTES + 8;
  * entry, for example that a user was put on hold. Knowing one entry's salt reveals nothing about the salts of other
  * entries.
  */
-export function saltOf(key: Buffer, position: bigint): Buffer {
+export function saltOf(key: Buffer, position: number): Buffer {
   const bytes = Buffer.allocUnsafe(SALT_INPUT_BYTES);
   key.copy(bytes);
-  bytes.writeBigUInt64BE(position, HASH_BYTES);
+  bytes.writeBigUInt64BE(BigInt(position), HASH_BYTES);
   return digest('sha256', bytes, 'buffer');
 }
 
-/** Returns the leaf of an entry (RFC 6962): a hash of the salt and the entry's own hash. */
-export function hashTreeLeaf(key: Buffer, position: bigint, leafHash: Buffer): Buffer {
-  return digest('sha256', Buffer.concat([LEAF_PREFIX, saltOf(key, position), leafHash]), 'buffer');
+/** Returns the leaf of an entry (RFC 6962): a hash of the salt and the stored text of the entry, byte for byte. */
+export function hashEntry(key: Buffer, position: number, entry: string): Buffer {
+  return digest('sha256', Buffer.concat([LEAF_PREFIX, saltOf(key, position), Buffer.from(entry)]), 'buffer');
 }

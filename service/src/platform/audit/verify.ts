@@ -1,147 +1,125 @@
 import type { Context } from '../context/context.ts';
 import type { Db } from '../db/pool.ts';
-import { hashChain, hashEntry } from './chain.ts';
-import {
-  type Checkpoint,
-  type CheckpointKeys,
-  isTreeCheckpoint,
-  openCheckpoint,
-  openTreeCheckpoint,
-} from './checkpoint.ts';
+import { AuditProblem } from './audit-problem.ts';
+import { type Checkpoint, type CheckpointKeys, openCheckpoint, openStored } from './checkpoint.ts';
 import { loadCheckpointKeys } from './former-keys.ts';
 import { readStart } from './start.ts';
-import { listCheckpoints, listSealedEntries, type SealedEntry } from './store.ts';
-import { createTreeVerifier } from './verify-tree.ts';
+import { listCheckpoints, listSealedEntries } from './store.ts';
+import { countTileHashes, readTiles } from './tile-store.ts';
+import { readLeaves, readSignedTree } from './tiles.ts';
+import {
+  appendLeaf,
+  collectTiles,
+  countHashes,
+  HASH_BYTES,
+  type OnTileHash,
+  rootOf,
+  TILE_WIDTH,
+  type Tile,
+  type Tree,
+} from './tree.ts';
 
 const BATCH_SIZE = 2_000;
-const UNSIGNED = 'a checkpoint is not signed by this installation';
 
 /** `start` is the number of deleted entries. `entries` is the number of remaining entries that were verified. */
-export type Verification = { start: bigint; entries: bigint; checkpoints: number; problem: string | null };
+type Verified = { start: number; entries: number; checkpoints: number };
+type Verification = (Verified & { problem: null }) | { problem: string };
 
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
- * Recomputes the chain and the tree from the start of the log. Compares them with the tiles, the checkpoints in the
- * database and the `kept` checkpoints, which were stored elsewhere. Reports the first problem, such as a changed,
- * removed or inserted entry. Skips checkpoints from before the start of the log, because they prove nothing about the
- * remaining entries.
+ * Compares every entry with its leaf in the tiles, and recomputes the tree from the leaves. Compares the tree with the
+ * tiles, the checkpoints in the database and the `kept` checkpoints, which were stored elsewhere. Reports the first
+ * problem, such as a changed, removed or inserted entry.
  *
- * Without kept checkpoints, this check cannot tell that the database was rolled back, or that the log was rewritten and
- * its checkpoints removed.
+ * Without kept checkpoints, this check cannot tell that the whole database was rolled back, or that the log was
+ * rewritten and its checkpoints removed.
  */
 export async function verifyAuditLog(
   { db, sealing }: Parts,
   kept: readonly string[] = [],
 ): Promise<Verification> {
-  // Reads from one snapshot, because housekeeping may meanwhile delete entries, which moves the start of the log.
-  return db
-    .transaction()
-    .setIsolationLevel('repeatable read')
-    .setAccessMode('read only')
-    .execute((tx) => verifySnapshot({ db: tx, sealing }, kept));
+  try {
+    // Reads from one snapshot, because housekeeping may meanwhile delete entries, which moves the start of the log.
+    const verified = await db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute((tx) => verifySnapshot({ db: tx, sealing }, kept));
+    return { ...verified, problem: null };
+  } catch (error) {
+    if (error instanceof AuditProblem) return { problem: error.message };
+    throw error;
+  }
 }
 
-async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Verification> {
+async function verifySnapshot(ctx: Parts, kept: readonly string[]): Promise<Verified> {
   const { db } = ctx;
   const keys = await loadCheckpointKeys(ctx);
   const start = await readStart(ctx);
-  let [position, chain, count] = [start?.size ?? 0n, start?.hash ?? Buffer.alloc(0), 0];
-  const result = (problem: string | null) => ({
-    ...{ start: start?.size ?? 0n, entries: position - (start?.size ?? 0n), checkpoints: count, problem },
-  });
-  if (start === null) return result('the record of where the log starts is not signed by this installation');
-
-  const tree = await createTreeVerifier(db, Number(start.size));
-  const claims = readClaims(db, keys, kept);
-  let next = await claims.next();
-  const isDue = () => !next.done && (next.value === null || next.value.size <= position);
-  /** Compares the log with every claim whose size is `position`. Skips claims from before the start of the log. */
-  const compare = async (): Promise<string | null> => {
-    for (; !next.done && (next.value === null || next.value.size <= position); next = await claims.next()) {
-      if (next.value === null) return UNSIGNED;
-      const { size, hash, isCheckpoint, isTree } = next.value;
-      if (size < position) continue;
-      if (!(isTree ? tree.matches(hash) : hash.equals(chain)))
-        return position === start.size
-          ? 'the record of where the log starts differs from a signed checkpoint'
-          : `the first ${position} entries were rewritten: they differ from a signed checkpoint`;
-      if (isCheckpoint) count++;
+  // States of the log that tags in the database prove.
+  const tagged = [start, ...keys.former.map(({ end }) => end)].filter(({ size }) => size > 0);
+  const states = readStates(db, keys, [...tagged, ...kept.map((note) => openKept(keys, note))]);
+  const [stored = 0] = await countTileHashes(db);
+  const tree: Tree = { size: 0, peaks: [] };
+  const { onTileHash, take } = collectTiles(0);
+  const onUpperHash: OnTileHash = (level, hash) => void (level > 0 && onTileHash(level, hash));
+  let next = await states.next();
+  let count = 0;
+  for await (const { leaves } of readLeaves(db, { from: 0, to: stored, start: start.size })) {
+    const before = tree.size;
+    for (const leaf of leaves) {
+      appendLeaf(tree, leaf, onUpperHash);
+      for (; !next.done && next.value.size <= tree.size; next = await states.next(), count++)
+        if (!rootOf(tree).equals(next.value.hash))
+          throw new AuditProblem(
+            `the first ${tree.size} entries were rewritten: they differ from a signed checkpoint`,
+          );
     }
-    return null;
-  };
-  const atStart = await compare();
-  if (atStart !== null) return result(atStart);
-  for (let isMore = true; isMore; ) {
-    const batch = await listSealedEntries(db, position, BATCH_SIZE);
-    for (const entry of batch) {
-      const problem = findProblem(entry, position, chain);
-      if (problem !== null) return result(problem);
-      [position, chain] = [entry.position, entry.chain_hash];
-      tree.append(position, entry.leaf_hash);
-      const rewritten = isDue() ? await compare() : null;
-      if (rewritten !== null) return result(rewritten);
-    }
-    isMore = batch.length === BATCH_SIZE;
-    const problem = await tree.compareTiles();
-    if (problem !== null) return result(problem);
+    await compareTiles(db, before, take());
   }
-  let newest = 0n;
-  for (; !next.done; next = await claims.next()) {
-    if (next.value === null) return result(UNSIGNED);
-    newest = next.value.size;
-  }
-  if (newest > position)
-    return result(`entry ${position + 1n} is missing: a checkpoint was signed for ${newest} entries`);
-  return result(await tree.end());
+  if (!next.done)
+    throw new AuditProblem(
+      `entry ${stored + 1} is missing: a checkpoint was signed for ${next.value.size} entries`,
+    );
+  const [stray] = await listSealedEntries(db, stored, 1);
+  if (stray !== undefined) throw new AuditProblem(`entry ${stray.position} is not in the tiles`);
+  await readSignedTree(db, keys);
+  return { start: start.size, entries: stored - start.size, checkpoints: count - tagged.length };
 }
 
-/** A state that the log provably had. The entries must match it. */
-type Claim = Checkpoint & { isCheckpoint: boolean; isTree: boolean };
+function openKept(keys: CheckpointKeys, note: string): Checkpoint {
+  const checkpoint = openCheckpoint(keys, note);
+  if (checkpoint === null) throw new AuditProblem('a kept checkpoint is not signed by this installation');
+  return checkpoint;
+}
 
-/**
- * Yields the states that the log provably had, ordered by size: the checkpoints in the database, the kept checkpoints,
- * and the state at the time each older key was replaced. Yields null in place of a checkpoint without a valid
- * signature.
- */
-async function* readClaims(
+/** Yields states that the log provably had, ordered by size: the checkpoints in the database and those in `others`. */
+async function* readStates(
   db: Db,
   keys: CheckpointKeys,
-  kept: readonly string[],
-): AsyncGenerator<Claim | null, undefined> {
-  const outside: Claim[] = keys.all.flatMap(({ end }) =>
-    end === null || end.size === 0n ? [] : [{ ...end, isCheckpoint: false, isTree: false }],
-  );
-  for (const note of kept) {
-    const isTree = isTreeCheckpoint(note);
-    const checkpoint = (isTree ? openTreeCheckpoint : openCheckpoint)(keys, note);
-    if (checkpoint === null) yield null;
-    else outside.push({ ...checkpoint, isCheckpoint: true, isTree });
-  }
-  outside.sort((a, b) => (a.size < b.size ? -1 : 1));
-  for (let after = -1n, isMore = true; isMore; ) {
+  others: Checkpoint[],
+): AsyncGenerator<Checkpoint, undefined> {
+  const rest = others.sort((a, b) => a.size - b.size);
+  for (let after = 0, isMore = true; isMore; ) {
     const rows = await listCheckpoints(db, after, BATCH_SIZE);
-    for (const { size, note, tree } of rows) {
-      while (outside[0] !== undefined && outside[0].size <= size) yield outside.shift() ?? null;
-      const checkpoint = (tree ? openTreeCheckpoint : openCheckpoint)(keys, note);
-      yield checkpoint?.size === size ? { ...checkpoint, isCheckpoint: true, isTree: tree } : null;
+    for (const row of rows) {
+      while (rest[0] !== undefined && rest[0].size <= row.size) yield rest.shift() as Checkpoint;
+      yield openStored(keys, row);
     }
     after = rows.at(-1)?.size ?? after;
-    isMore = rows.length >= BATCH_SIZE;
+    isMore = rows.length === BATCH_SIZE;
   }
-  yield* outside;
+  yield* rest;
 }
 
-/**
- * Checks whether `entry` is unchanged and follows the entry at position `before`, whose chain hash is `chain`. Returns
- * the problem, or null if there is none.
- */
-export function findProblem(entry: SealedEntry, before: bigint, chain: Buffer): string | null {
-  const { position, leaf_hash, chain_hash } = entry;
-  if (position !== before + 1n) return `entry ${before + 1n} is missing`;
-  const leaf = hashEntry(entry.entry);
-  if (!leaf.equals(leaf_hash)) return `entry ${position} was changed`;
-  if (!hashChain(chain, leaf).equals(chain_hash))
-    return `entry ${position} does not follow entry ${before}: entry ${position} was changed or inserted, or an earlier entry was removed`;
-  return null;
+/** Compares hashes that were added to a tree with `size` leaves with the stored tiles. `parts` has them by tile. */
+async function compareTiles(db: Db, size: number, parts: readonly Tile[]): Promise<void> {
+  const stored = await readTiles(db, parts);
+  for (const { level, index, hashes } of parts) {
+    const at = Math.max(0, countHashes(size, level) - index * TILE_WIDTH) * HASH_BYTES;
+    const tile = stored.find((each) => each.level === level && each.index === index);
+    if (!tile?.hashes.subarray(at, at + hashes.length).equals(hashes))
+      throw new AuditProblem(`tile ${level}/${index} differs from the entries`);
+  }
 }

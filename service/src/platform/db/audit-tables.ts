@@ -16,8 +16,6 @@ export interface AuditEntries {
   entry: string;
   /** Null until the sealer has sealed the entry. */
   position: Generated<bigint | null>;
-  leaf_hash: Generated<Buffer | null>;
-  chain_hash: Generated<Buffer | null>;
 }
 
 /** The operator's reason for what an entry records. The entry has the SHA-256 of `salt` and `reason`. */
@@ -27,31 +25,28 @@ export interface AuditReasons {
   reason: string;
 }
 
-/** The checkpoint up to which old entries were deleted; the log starts after it. At most one row. */
+/** The state of the log up to which old entries were deleted; the log starts after it. At most one row. */
 export interface AuditStart {
   only_row: Generated<boolean>;
   /** How many entries were deleted. */
   size: bigint;
-  note: string;
+  /** The root of the tree over these entries. */
+  root_hash: Buffer;
+  tag: Buffer;
 }
 
 export interface AuditFormerKeys {
   public_key: Buffer;
   /** How many entries the log had when the key was replaced. */
   size: bigint;
-  /** The chain hash of the last of these entries. */
-  chain_hash: Buffer;
+  /** The root of the tree over these entries. */
+  root_hash: Buffer;
   tag: Buffer;
 }
 
 export interface AuditCheckpoints {
   size: bigint;
   note: string;
-  /**
-   * True if the checkpoint signs the root of the Merkle tree. False if it signs the chain hash, as nodes before 0.2
-   * did.
-   */
-  tree: Generated<boolean>;
   at: Generated<string>;
 }
 

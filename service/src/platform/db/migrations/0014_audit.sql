@@ -1,39 +1,33 @@
 -- The audit log. Entries are written in the transaction of what they report, by triggers, so that no path can forget them.
--- They have ids and no personal data. One sealer gives committed entries their place and hashes (see `audit/sealer.ts`):
--- a chain made in the writing transactions would serialise them, or fork.
+-- They have ids and no personal data. One sealer gives committed entries their position and appends their hashes to the tree
+-- (see `audit/sealer.ts`): a tree that the writing transactions extend would serialise them, or fork.
 create table audit_entries (
   written bigint generated always as identity primary key,
   -- JSON, hashed as stored.
   entry text not null,
-  position bigint unique,
-  leaf_hash bytea,
-  chain_hash bytea,
-  check ((position is null) = (leaf_hash is null) and (position is null) = (chain_hash is null))
+  position bigint unique
 );
 create index audit_entries_unsealed on audit_entries (written) where position is null;
 
--- Signed notes about the first `size` entries. The key is not in the database. The note has the root of the tree (`tree`) or the
--- hash of the chain. Both may have the same size.
+-- Signed notes with the root of the tree over the first `size` entries. The key is not in the database.
 create table audit_checkpoints (
-  size bigint not null,
-  tree boolean not null default false,
+  size bigint primary key check (size > 0),
   note text not null,
-  at timestamptz not null default now(),
-  primary key (size, tree)
+  at timestamptz not null default now()
 );
 
--- Where the audit log begins: its first `size` entries were deleted because they were too old. The note is signed by a key
--- that is not in the database, so nobody else can shorten the log unnoticed. It has the chain hash that the first remaining
--- entry follows.
+-- Where the audit log begins: its first `size` entries, over which the tree has this root, were deleted because they were too
+-- old. The tag is made with a key that is not in the database, so nobody else can shorten the log unnoticed.
 create table audit_start (
   only_row boolean primary key default true check (only_row),
   size bigint not null,
-  note text not null
+  root_hash bytea not null,
+  tag bytea not null
 );
 
 -- A Merkle tree (RFC 6962) over the audit log, as tiles of up to 256 hashes (C2SP tlog-tiles): level 0 has the leaves, and each
--- hash of level n + 1 is the root of a full tile of level n. The sealer appends to them when it signs a checkpoint. They stay
--- when entries are deleted.
+-- hash of level n + 1 is the root of a full tile of level n. The sealer appends to them and signs a checkpoint in one
+-- transaction, so they always cover the same entries. They stay when entries are deleted.
 create table audit_tiles (
   level smallint not null,
   index bigint not null,
@@ -60,12 +54,12 @@ insert into audit_blinding (key)
   values (sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
 
 -- Public keys that verify checkpoints signed with a secret that is no longer listed. Such a key may verify checkpoints of the
--- first `size` entries only, and those entries must still have this chain hash: otherwise somebody who has the database and a
--- removed secret could rewrite the log and sign it again. The tag, made with a listed secret, covers all three.
+-- first `size` entries only, and the tree over those entries must still have this root: otherwise somebody who has the database
+-- and a removed secret could rewrite the log and sign it again. The tag, made with a listed secret, covers all three.
 create table audit_former_keys (
   public_key bytea primary key check (octet_length(public_key) = 32),
   size bigint not null,
-  chain_hash bytea not null,
+  root_hash bytea not null,
   tag bytea not null
 );
 
@@ -124,20 +118,6 @@ end
 $$;
 create trigger audit_checkpoints_kept before delete on audit_checkpoints
   for each row execute function refuse_checkpoint_deletion();
-
--- The start of the audit log only moves forward. Otherwise somebody who may write rows could raise its size, delete entries
--- and put the size back, and what is left would verify. A start that was raised without a signature stays, and
--- `causeway audit verify` names it.
-create function refuse_start_change() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'UPDATE' and new.size >= old.size then return new; end if;
-  raise exception 'the audit log cannot be changed';
-end
-$$;
-create trigger audit_start_fixed before update or delete on audit_start
-  for each row execute function refuse_start_change();
-create trigger audit_start_kept before truncate on audit_start
-  for each statement execute function refuse_start_change();
 
 create function refuse_tile_change() returns trigger language plpgsql as $$
 begin
