@@ -1,7 +1,6 @@
 import { domainSeparator, type Hex } from 'viem';
-import { hashStruct, hashTypedData, parseAbiParameters } from 'viem/utils';
+import { encodeFunctionData, hashStruct, hashTypedData, parseAbiParameters } from 'viem/utils';
 import { verifiedSwapAbi } from './verifier-abi.ts';
-import { encodeBytes, encodeWords } from './words.ts';
 
 /** EIP-712 types of the quote that the venue signs, taken from the struct in the contract's ABI. */
 export const QUOTE_TYPES = { Quote: verifiedSwapAbi[0].inputs[0].components };
@@ -12,9 +11,6 @@ export const REQUEST_TYPES = {
     'uint8 side, address inputToken, address outputToken, address sender, uint256 nonce, uint256 expiry, uint256 amount',
   ),
 } as const;
-
-/** The swap contract's `VERIFY_REQUEST_TYPEHASH`. */
-export const REQUEST_TYPEHASH: Hex = '0xbc80a36b87b5bb1806c854856f3085b7cf8ffe21a3f92f0b348be549b8f9501f';
 
 /** The venue manager's `ATTESTATION_SIGNER_ROLE`. */
 export const SIGNER_ROLE: Hex = '0x023d9737d781c665e5048e4dfd034f07fec540e8ecb2336b3d85a375b90a3a35';
@@ -73,27 +69,15 @@ export function hashRequest(domain: Domain, message: VerifyRequest): Hex {
   return hashTypedData({ domain, types: REQUEST_TYPES, primaryType: 'VerifyRequest', message });
 }
 
-const SWAP_SELECTOR: Hex = '0x5dcce09f';
-/** The arguments before the signatures: nine words of the quote and four more. */
-const SWAP_HEAD_BYTES = 13 * 32;
-
-/**
- * Encodes the swap call with the venue's and the operator's signatures. Written by hand, because viem's encoder is far
- * slower. Unlike viem, does not check the sizes of the fields.
- */
+/** Encodes the swap call with the venue's and the operator's signatures. */
 export function encodeSwap(
   attestation: QuoteTuple & { signature: Hex },
   token: Hex,
   gross: bigint,
   operatorSignature: Hex,
 ): Hex {
-  const { chainId, attestationId, userId, asset, price, quantity, expiration, side, additionalData } =
-    attestation;
-  const quote = [chainId, attestationId, userId, asset, price, quantity, expiration, side, additionalData];
-  const signature = encodeBytes(attestation.signature);
-  const end = SWAP_HEAD_BYTES + signature.length / 2;
-  const head = encodeWords([...quote, SWAP_HEAD_BYTES, token, gross, end]);
-  return `${SWAP_SELECTOR}${head}${signature}${encodeBytes(operatorSignature)}`;
+  const args = [attestation, attestation.signature, token, gross, operatorSignature] as const;
+  return encodeFunctionData({ abi: verifiedSwapAbi, functionName: 'swap', args });
 }
 
 const UNIT = 10n ** 18n;

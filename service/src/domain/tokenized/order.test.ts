@@ -3,18 +3,15 @@ import {
   findCostProblem,
   hashQuote,
   hashQuoteStruct,
-  hashRequest,
   QUOTE_TYPES,
   REQUEST_TYPES,
   SIGNER_ROLE,
   separatorOf,
-  swapDomain,
   venueDomain,
 } from '@causeway/contracts/encodings/tokenized-order.ts';
 import fc from 'fast-check';
 import { formatUnits, keccak256, toFunctionSelector, toHex } from 'viem/utils';
 import { describe, expect, test } from 'vitest';
-import { hashRequestIn } from '../../platform/operator/signer.ts';
 import { parseDecimal } from '../../platform/providers/decimal.ts';
 import { grossUp, splitGross } from './fee.ts';
 
@@ -66,21 +63,6 @@ describe('order encodings', () => {
     );
     expect(hashQuote(venueDomain(1, MANAGER), sample)).toBe(
       '0xca9f46dd275ab515002ba99d7713d50ae66132cc88a1853cd56f76f3bef50b9e',
-    );
-  });
-
-  test('hash a request with a known separator the same as with the full domain', () => {
-    const domain = swapDomain('Acme Swap', 11_155_111, MANAGER);
-    const word = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
-    const address = fc.bigInt({ min: 0n, max: 2n ** 160n - 1n }).map((n) => toHex(n, { size: 20 }));
-    const request = fc.record({
-      ...{ side: fc.integer({ min: 0, max: 1 }), inputToken: address, outputToken: address },
-      ...{ sender: address, nonce: word, expiry: word, amount: word },
-    });
-    fc.assert(
-      fc.property(request, (message) => {
-        expect(hashRequestIn(separatorOf(domain), message)).toBe(hashRequest(domain, message));
-      }),
     );
   });
 

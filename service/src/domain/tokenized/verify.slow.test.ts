@@ -146,7 +146,6 @@ test('the verifier only imports viem, so it runs in a browser', () => {
     'encodings/tokenized-order.ts',
     'encodings/verifier-abi.ts',
     'encodings/verify-calldata.ts',
-    'encodings/words.ts',
   ]);
 });
 

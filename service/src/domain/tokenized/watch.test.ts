@@ -1,5 +1,5 @@
 import { token } from '@causeway/contracts/abi/token.ts';
-import { encodeSwap } from '@causeway/contracts/encodings/tokenized-order.ts';
+import { encodeSwap, hashRequest, swapDomain } from '@causeway/contracts/encodings/tokenized-order.ts';
 import { verifiedSwapAbi } from '@causeway/contracts/encodings/verifier-abi.ts';
 import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import { type Hex, maxUint256 } from 'viem';
@@ -8,7 +8,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { expectAudited } from '../../../test/support/audited.ts';
 import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../../test/support/venue.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
-import { hashRequestIn } from '../../platform/operator/signer.ts';
 import { settleOrders } from './watch.ts';
 
 let world: TokenizedWorld;
@@ -117,14 +116,15 @@ async function executeElsewhere(data: Hex): Promise<void> {
   const [quote, signature, , amount] = args;
   const [, other] = testWallets as { address: Hex; private_key: Hex }[];
   if (other === undefined) throw new Error('there is only one wallet');
-  const separator = await chain.direct.readContract({
-    ...{ address: deployment.swap, abi: verifiedSwapAbi, functionName: 'domainSeparator' },
+  const [, name] = await chain.direct.readContract({
+    ...{ address: deployment.swap, abi: verifiedSwapAbi, functionName: 'eip712Domain' },
   });
+  const domain = swapDomain(name, Number(quote.chainId), deployment.swap);
   const request = {
     ...{ side: quote.side, inputToken: usdc, outputToken: quote.asset, sender: other.address },
     ...{ nonce: 0n, expiry: quote.expiration, amount },
   };
-  const permission = await roles.operator.sign({ hash: hashRequestIn(separator, request) });
+  const permission = await roles.operator.sign({ hash: hashRequest(domain, request) });
   await world.call(other.private_key, usdc, token, 'approve', [deployment.swap, maxUint256]);
   const swap = encodeSwap({ ...quote, signature }, usdc, amount, permission);
   expect(await world.send(other.private_key, deployment.swap, swap)).toBe('success');

@@ -1,10 +1,8 @@
 import {
   type Domain,
-  REQUEST_TYPEHASH,
-  separatorOf,
+  hashRequest,
   type VerifyRequest,
 } from '@causeway/contracts/encodings/tokenized-order.ts';
-import { encodeWords } from '@causeway/contracts/encodings/words.ts';
 import type { Hex, TransactionSerializableEIP1559 } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
 import { bytesToHex, hexToNumber, keccak256, serializeTransaction, slice } from 'viem/utils';
@@ -30,29 +28,6 @@ export type Signer = {
   signPermission(domain: Domain, permission: Permission): Promise<Hex>;
 };
 
-/**
- * The EIP-712 separators of swap domains. For each contract, `readDomain` returns the same object every time, so each
- * domain is hashed only once.
- */
-const separators = new WeakMap<Domain, Hex>();
-
-function knownSeparatorOf(domain: Domain): Hex {
-  const separator = separators.get(domain) ?? separatorOf(domain);
-  separators.set(domain, separator);
-  return separator;
-}
-
-/**
- * A faster `hashRequest` for callers that already have the domain separator. Skips hashing the domain and the types.
- */
-export function hashRequestIn(separator: Hex, request: VerifyRequest): Hex {
-  const { side, inputToken, outputToken, sender, nonce, expiry, amount } = request;
-  const words = [REQUEST_TYPEHASH, side, inputToken, outputToken, sender, nonce, expiry, amount];
-  // Hashes bytes, because viem converts hex digit by digit.
-  const struct = Buffer.from(keccak256(Buffer.from(encodeWords(words), 'hex'), 'bytes'));
-  return keccak256(Buffer.from(`1901${separator.slice(2)}${struct.toString('hex')}`, 'hex'));
-}
-
 /** Builds a signer from an address and a function that signs hashes. */
 export function createSigner(address: Hex, signHash: (hash: Hex) => Promise<Hex>): Signer {
   return {
@@ -66,7 +41,7 @@ export function createSigner(address: Hex, signHash: (hash: Hex) => Promise<Hex>
         yParity: hexToNumber(slice(signature, 64)) - 27,
       });
     },
-    signRequest: (domain, request) => signHash(hashRequestIn(knownSeparatorOf(domain), request)),
+    signRequest: (domain, request) => signHash(hashRequest(domain, request)),
     signPermission: (domain, permission) => signHash(hashPermission(domain, permission)),
   };
 }

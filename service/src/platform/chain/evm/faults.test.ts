@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
 import type { FaultMode } from '@causeway/sandbox/simulators/fault.ts';
-import { type Hex, numberToHex } from 'viem';
+import { decodeFunctionResult, encodeFunctionResult, type Hex, numberToHex } from 'viem';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { startTestChain, type TestChain, type TestNode } from '../../../../test/support/chain.ts';
 import { type Chains, openChains } from '../open-chains.ts';
@@ -94,6 +96,34 @@ it.each([
     await expect(evm.rpc.request({ method: 'eth_chainId' })).rejects.toMatchObject({
       cause: { message: expect.stringMatching(/^HTTP 401: /) },
     });
+  } finally {
+    server.close();
+  }
+});
+
+type Pairs = readonly { success: boolean; returnData: Hex }[];
+const aggregate = { abi: multicall3.abi, functionName: 'aggregate3' } as const;
+const changePairs = (change: (pairs: Pairs) => Pairs) => (data: Hex) =>
+  encodeFunctionResult({ ...aggregate, result: change(decodeFunctionResult({ ...aggregate, data })) });
+
+it.each<[string, (data: Hex) => unknown]>([
+  ['null', () => null],
+  ['a number', () => 1],
+  ['not hex', (data) => data.replace(/.$/, 'g')],
+  ['cut off', (data) => data.slice(0, -64)],
+  ['without the last result', changePairs((pairs) => pairs.slice(0, -1))],
+  ['with another result', changePairs((pairs) => [...pairs, ...pairs.slice(-1)])],
+])('refuses the result of a multicall that is %s', async (_name, change) => {
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const reply = (await (await fetch(one.url, { method: 'POST', body })).json()) as { result: unknown };
+    if (body.includes('eth_call')) reply.result = change(reply.result as Hex);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const { read } = connect({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+    expect(await codeOf(read())).toBe('upstream_error');
   } finally {
     server.close();
   }

@@ -1,7 +1,6 @@
 import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
-import { encodeBytes, encodeWords, readWord } from '@causeway/contracts/encodings/words.ts';
 import type { Hex } from 'viem';
-import { encodeFunctionData, getAbiItem, isHex, numberToHex, toFunctionSelector } from 'viem/utils';
+import { decodeFunctionResult, encodeFunctionData, isHex, numberToHex } from 'viem/utils';
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { RpcReply } from '../rpc/endpoint.ts';
 import type { Rpc } from '../rpc/rpc.ts';
@@ -29,7 +28,7 @@ const SINGLE_CALL_GAS = 5_000_000n;
 const MULTICALL_GAS_PER_CALL = 1_000_000n;
 const MAX_MULTICALL_GAS = 30_000_000n;
 
-const AGGREGATE3_SELECTOR = toFunctionSelector(getAbiItem({ abi: multicall3.abi, name: 'aggregate3' }));
+const AGGREGATE = { abi: multicall3.abi, functionName: 'aggregate3' } as const;
 
 // The calls that identify the block. The parent hash alone is not enough, because two blocks can have the same parent.
 const BLOCK_ID_CALLS = (
@@ -59,8 +58,10 @@ async function callMulticall(
   calls: RawCall[],
   checkBlock: CheckBlock,
 ): Promise<BatchResult | 'no code' | 'failed'> {
-  const all = [...BLOCK_ID_CALLS.map((data) => ({ to: multicall, data })), ...calls];
-  const data = encodeAggregate(all);
+  const all = [...BLOCK_ID_CALLS.map((data) => ({ to: multicall, data })), ...calls].map(
+    ({ to: target, data: callData }) => ({ target, allowFailure: true, callData }),
+  );
+  const data = encodeFunctionData({ ...AGGREGATE, args: [all] });
   let result: BatchResult | 'no code' | 'failed' = 'failed';
   const gas = min(BigInt(all.length) * MULTICALL_GAS_PER_CALL, MAX_MULTICALL_GAS);
   const call = { to: multicall, data, gas: numberToHex(gas) };
@@ -72,54 +73,20 @@ async function callMulticall(
   return retryFailures(rpc, calls, result as BatchResult);
 }
 
-/**
- * Encodes `aggregate3` with failures allowed. Written by hand, because viem's encoder is ten times slower for many
- * calls.
- */
-export function encodeAggregate(calls: RawCall[]): Hex {
-  let heads = '';
-  let tails = '';
-  for (const { to, data } of calls) {
-    heads += encodeWords([calls.length * 32 + tails.length / 2]);
-    tails += encodeWords([to, 1, 96]) + encodeBytes(data);
-  }
-  return `${AGGREGATE3_SELECTOR}${encodeWords([32, calls.length])}${heads}${tails}`;
-}
-
 function decodeAggregate(reply: RpcReply | undefined, count: number): BatchResult | 'no code' | 'failed' {
   if (reply === undefined || 'error' in reply) return 'failed';
   if (reply.result === '0x') return 'no code';
   try {
-    const results = readAggregate(reply.result, count + BLOCK_ID_CALLS.length);
+    const results = decodeFunctionResult({ ...AGGREGATE, data: reply.result as Hex }).map(
+      ({ success, returnData }) => ({ success, data: returnData }),
+    );
+    if (results.length !== count + BLOCK_ID_CALLS.length) throw new Error('the number of results is wrong');
     const identity = results.slice(0, BLOCK_ID_CALLS.length).map(({ data }) => data);
     const rest = results.slice(BLOCK_ID_CALLS.length);
     return { block: { number: Number(identity[0]), id: identity.join() }, results: rest };
   } catch (cause) {
     throw new UpstreamFailure('invalid_response', 'the aggregate3 result cannot be decoded', { cause });
   }
-}
-
-/**
- * Decodes the result of `aggregate3`, a list of pairs of `bool` and `bytes`. Throws if the result is malformed or does
- * not have `count` pairs. Written by hand for the same reason as `encodeAggregate`.
- */
-export function readAggregate(result: unknown, count: number): RawResult[] {
-  if (!isHex(result) || result.length % 2 !== 0) throw new Error('the result is not hex data');
-  const data = result.toLowerCase() as Hex;
-  const list = readWord(data, 0);
-  const pairs = list + 32;
-  if (readWord(data, list) !== count) throw new Error('the result has the wrong number of pairs');
-  const results: RawResult[] = [];
-  for (let index = 0; index < count; index++) {
-    const pair = pairs + readWord(data, pairs + 32 * index);
-    const success = readWord(data, pair);
-    const bytes = pair + readWord(data, pair + 32);
-    const start = 2 + 2 * (bytes + 32);
-    const end = start + 2 * readWord(data, bytes);
-    if (success > 1 || end > data.length) throw new Error('the result is malformed');
-    results.push({ success: success === 1, data: `0x${data.slice(start, end)}` });
-  }
-  return results;
 }
 
 // Resends the first failed call and all calls after it as separate calls. The calls in a multicall share its gas, so a

@@ -1,26 +1,15 @@
 import { fixedPriceMarket } from '@causeway/contracts/abi/fixed-price-market.ts';
 import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
-import { multicall3 } from '@causeway/contracts/abi/multicall3.ts';
 import { token as tokenArtifact } from '@causeway/contracts/abi/token.ts';
-import { encodeWords } from '@causeway/contracts/encodings/words.ts';
 import { roles, testWallets } from '@causeway/sandbox/seed/keys.ts';
 import fc from 'fast-check';
-import {
-  encodeFunctionData,
-  encodeFunctionResult,
-  erc20Abi,
-  getAddress,
-  type Hex,
-  maxUint256,
-  toHex,
-} from 'viem';
+import { type Hex, maxUint256 } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startTestChain, type TestChain, type TestNode } from '../../../../test/support/chain.ts';
 import { type Chains, openChains } from '../open-chains.ts';
 import { type EvmChain, uncached } from './client.ts';
 import { readAllowance, readBalance, readTokenMetadata } from './erc20.ts';
 import { readAuthorized, readOutputToken, readPreview, readSwapStatus } from './fund-swap.ts';
-import { encodeAggregate, readAggregate } from './multicall.ts';
 
 const FRESHNESS_MS = 25;
 let testChain: TestChain;
@@ -52,59 +41,6 @@ const sent = async (work: () => Promise<unknown>) => {
   await work();
   return node.requests() - before;
 };
-
-it('encodes calls as viem does', () => {
-  const hex = fc.uint8Array({ maxLength: 200 }).map((bytes) => toHex(bytes));
-  const to = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => toHex(bytes));
-  fc.assert(
-    fc.property(fc.array(fc.record({ to, data: hex }), { maxLength: 20 }), (calls) => {
-      const args = [
-        calls.map(({ to: target, data }) => ({ target, allowFailure: true, callData: data })),
-      ] as const;
-      const expected = encodeFunctionData({ abi: multicall3.abi, functionName: 'aggregate3', args });
-      expect(encodeAggregate(calls)).toBe(expected);
-    }),
-  );
-});
-
-it('decodes results as viem does, and refuses results that are cut off or of another length', () => {
-  const data = fc.uint8Array({ maxLength: 100 }).map((bytes) => toHex(bytes));
-  fc.assert(
-    fc.property(
-      fc.array(fc.record({ success: fc.boolean(), data }), { maxLength: 20 }),
-      fc.nat(),
-      (results, cut) => {
-        const pairs = results.map(({ success, data: returnData }) => ({ success, returnData }));
-        const abi = multicall3.abi;
-        const encoded = encodeFunctionResult({ abi, functionName: 'aggregate3', result: pairs });
-        expect(readAggregate(encoded, results.length)).toEqual(results);
-        expect(readAggregate(`0x${encoded.slice(2).toUpperCase()}`, results.length)).toEqual(results);
-        expect(() => readAggregate(encoded, results.length + 1)).toThrow('wrong number');
-        // The last word can be padding, which is not read.
-        const isPadded = results.length > 0 && results.at(-1)?.data !== '0x';
-        const end = 2 + (cut % (encoded.length - 2 - (isPadded ? 64 : 0)));
-        expect(() => readAggregate(encoded.slice(0, end), results.length)).toThrow();
-      },
-    ),
-  );
-  for (const bad of [undefined, null, '', '0x', '0xzz', `0x${'f'.repeat(192)}`, `0x${'0'.repeat(63)}g`])
-    expect(() => readAggregate(bad, 0)).toThrow();
-});
-
-it('encodes arguments as viem does, and refuses what does not fit into a word', () => {
-  const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => getAddress(toHex(bytes)));
-  const number = fc.bigInt({ min: 0n, max: maxUint256 });
-  fc.assert(
-    fc.property(address, number, fc.boolean(), (owner, amount, isLower) => {
-      const args = [isLower ? (owner.toLowerCase() as Hex) : owner, amount] as const;
-      const expected = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args });
-      expect(`0xa9059cbb${encodeWords(args)}`).toBe(expected);
-    }),
-  );
-  const numbers = [-1n, -1, 1.5, Number.NaN, maxUint256 + 1n];
-  for (const bad of [...numbers, '0x', '0x12', '12', `0x${'g'.repeat(40)}`, null])
-    expect(() => encodeWords([bad])).toThrow('does not fit');
-});
 
 it('returns the same values as direct calls, for generated states', async () => {
   const { direct, owner, deployment } = testChain;

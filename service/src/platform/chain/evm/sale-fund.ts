@@ -1,7 +1,8 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { saleFundV2 } from '@causeway/contracts/abi/sale-fund-v2.ts';
-import { type Hex, zeroAddress, zeroHash } from 'viem';
+import { type Abi, type Hex, zeroAddress, zeroHash } from 'viem';
 import {
+  decodeEventLog,
   decodeFunctionResult,
   encodeErrorResult,
   encodeFunctionData,
@@ -9,10 +10,10 @@ import {
   numberToHex,
   parseAbi,
   slice,
-  toEventSelector,
   toHex,
 } from 'viem/utils';
 import { ApiError } from '../../../kernel/errors.ts';
+import { toLowerHex } from '../address.ts';
 import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
 import type { EventLog } from './receipts.ts';
@@ -213,59 +214,25 @@ export type FundEvent = {
   amount: bigint;
 };
 
-type EventAbi = { name: string; inputs: readonly { name?: string; indexed?: boolean }[] };
+type RowArguments = { kind?: bigint; id?: Hex; user: Hex; option: Hex; token: Hex; amount: bigint };
 
-/**
- * The events about rows, keyed by their first topic. Every argument of these events is one word, so `readWords` can
- * slice the arguments from the log. viem's decoder is slower: for every log, it hashes the signature of every event in
- * the ABI.
- */
-const EVENTS: ReadonlyMap<Hex, EventAbi> = new Map(
-  [...abi, ...abiV2].flatMap((item) =>
-    item.type === 'event' && ['Committed', 'Remitted', 'BatchFail'].includes(item.name)
-      ? [[toEventSelector(item), item as EventAbi] as const]
-      : [],
-  ),
-);
-const WORD_DIGITS = 64;
+/** The events about rows, of both generations. */
+const EVENTS = [...abi, ...abiV2].filter(
+  (item) => item.type === 'event' && ['Committed', 'Remitted', 'BatchFail'].includes(item.name),
+) as Abi;
 
 /** Decodes an event about a row: a commit, a refund or a failed commit. Returns null for any other log. */
 export function decodeFundEvent({ topics, data }: EventLog): FundEvent | null {
-  const event = EVENTS.get(topics[0] as Hex);
-  const words = event && readWords(event, topics, data);
-  if (words === undefined || words === null) return null;
-  const { kind = '0', id, user = '', option = '', token = '', amount = '' } = words;
-  // Only a `BatchFail` event of kind 0 is about a commit. Other kinds report other failures, such as a failed remit.
-  if (BigInt(`0x${kind}`) !== 0n) return null;
-  return {
-    name: event?.name as FundEventName,
-    commitment: id === undefined ? null : `0x${id}`,
-    user: `0x${user.slice(-40)}`,
-    option: `0x${option}`,
-    token: `0x${token.slice(-40)}`,
-    amount: BigInt(`0x${amount}`),
-  };
-}
-
-/**
- * Returns the arguments of an event by name, each as a 32-byte word in lowercase hex without `0x`. Returns null if an
- * argument is missing.
- */
-function readWords(
-  { inputs }: EventAbi,
-  topics: readonly Hex[],
-  data: Hex,
-): Partial<Record<string, string>> | null {
-  const words: Record<string, string> = {};
-  let topic = 1;
-  let start = 2;
-  for (const { name = '', indexed } of inputs) {
-    const word = indexed === true ? topics[topic++]?.slice(2) : data.slice(start, start + WORD_DIGITS);
-    if (indexed !== true) start += WORD_DIGITS;
-    if (word?.length !== WORD_DIGITS) return null;
-    words[name] = word.toLowerCase();
+  try {
+    const event = decodeEventLog({ abi: EVENTS, topics: topics as [Hex, ...Hex[]], data });
+    const { eventName: name, args } = event as unknown as { eventName: FundEventName; args: RowArguments };
+    const { kind = 0n, id = null, user, option, token, amount } = args;
+    // Only a `BatchFail` event of kind 0 is about a commit. Other kinds report other failures, such as a failed remit.
+    if (kind !== 0n) return null;
+    return { name, commitment: id, user: toLowerHex(user), option, token: toLowerHex(token), amount };
+  } catch {
+    return null;
   }
-  return words;
 }
 
 function keyOf({ commitment, user, option, token, amount }: Omit<FundEvent, 'name'>): string {

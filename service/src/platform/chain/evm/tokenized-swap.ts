@@ -2,10 +2,11 @@ import { tokenizedSwapAbi } from '@causeway/contracts/encodings/tokenized-abi.ts
 import type { Hex } from 'viem';
 import { hexToBigInt, isHex, numberToHex } from 'viem/utils';
 import { UpstreamFailure } from '../../outbound/failure.ts';
+import { toLowerHex } from '../address.ts';
 import type { RpcReply } from '../rpc/endpoint.ts';
 import { resultOf } from '../rpc/reply.ts';
 import type { EvmChain } from './client.ts';
-import { asAddress, asWords, contractCall } from './contract-call.ts';
+import { asWords, contractCall } from './contract-call.ts';
 import { optionalView } from './optional-view.ts';
 import type { EventLog } from './receipts.ts';
 import { SWAPPED_TOPIC } from './swapped-event.ts';
@@ -62,8 +63,8 @@ export async function readSwapCount(
 
 /** Reads the address of the key that signs orders. Returns null if the contract does not expose the address. */
 export async function readOperator({ reader }: EvmChain, swap: Hex): Promise<Hex | null> {
-  const call = contractCall(swap, tokenizedSwapAbi, 'operator', []);
-  return (await optionalView(reader.read(asAddress(call)))) ?? null;
+  const operator = await optionalView(reader.read(contractCall(swap, tokenizedSwapAbi, 'operator', [])));
+  return operator === undefined ? null : toLowerHex(operator);
 }
 
 /** Returns the EIP-712 domain name that the contract reports (EIP-5267), or null if it reports none. */
