@@ -2,7 +2,8 @@ import { createHash, createPrivateKey, sign } from 'node:crypto';
 import { base58 } from '@scure/base';
 import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { hashText, signHash } from '../../src/platform/chain/evm/secp256k1.ts';
+import { hashMessage } from 'viem/utils';
+import { signHash } from '../../src/platform/chain/evm/secp256k1.ts';
 import type { Context } from '../../src/platform/context/context.ts';
 import type { TestApp } from './app.ts';
 import { partnerOf, USER } from './tokens.ts';
@@ -13,7 +14,7 @@ export type TestWallet = { address: string; chain: string; sign(text: string): s
 /** An EOA derived from a name. Signs with native code for speed, because race tests need many signatures. */
 export function evmWallet(name: string, chain = 'ethereum_sepolia'): TestWallet & { key: Hex } {
   const key: Hex = `0x${createHash('sha256').update(`wallet ${name}`).digest('hex')}`;
-  const sign = (text: string) => signHash(key, `0x${Buffer.from(hashText(text)).toString('hex')}`);
+  const sign = (text: string) => signHash(key, hashMessage(text));
   return { key, address: privateKeyToAccount(key).address.toLowerCase(), chain, sign };
 }
 

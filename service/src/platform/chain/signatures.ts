@@ -1,10 +1,10 @@
 import type { Hex } from 'viem';
-import { hexToBytes } from 'viem/utils';
+import { hashMessage, hexToBytes } from 'viem/utils';
 import { type ChainName, chainFacts } from '../../kernel/chains.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { type CooperativeQueue, createCooperativeQueue } from './cooperative-queue.ts';
 import { isSignedByContract } from './evm/contract-signature.ts';
-import { hashText, isSignedByKey } from './evm/secp256k1.ts';
+import { isSignedByKey } from './evm/secp256k1.ts';
 import type { Chains } from './open-chains.ts';
 import { isSignedMessage } from './solana/signed-message.ts';
 
@@ -43,7 +43,7 @@ export function createSignatures(
     if (!/^0x([0-9a-fA-F]{2})*$/.test(signature)) return null;
     const bytes = hexToBytes(signature as Hex);
     const [hash, isKeySignature] = await enqueue(() => {
-      const hash = hashText(text);
+      const hash = hashMessage(text, 'bytes');
       return [hash, isSignedByKey(address, hash, bytes)] as const;
     });
     // A signature by the address's own key is sufficient proof, so no RPC call is needed.
