@@ -16,7 +16,6 @@ import type { Log } from './kernel/log.ts';
 import { createMetrics } from './kernel/metrics.ts';
 import { createSealing } from './kernel/sealing.ts';
 import { createSignal } from './kernel/signal.ts';
-import { createTracer } from './kernel/tracer.ts';
 import { createRefusalRecorder } from './platform/audit/entry.ts';
 import { openChains } from './platform/chain/open-chains.ts';
 import { createSignatures } from './platform/chain/signatures.ts';
@@ -40,7 +39,6 @@ import { countRefusals, memoryLimiter, postgresLimiter } from './platform/limits
 import { openSigners } from './platform/operator/signers.ts';
 import { openSolanaSigners } from './platform/operator/solana-signers.ts';
 import { createCallQueue, inLane } from './platform/outbound/in-lane.ts';
-import { openTraceExporter } from './platform/outbound/trace-exporter.ts';
 import { cacheVenue } from './platform/providers/cached-venue.ts';
 import { openDocuseal } from './platform/providers/docuseal.ts';
 import { openOndo } from './platform/providers/ondo.ts';
@@ -94,9 +92,6 @@ export async function buildContext({
   const sealing = createSealing(config.secrets, random);
   const limits = await openLimiter(config, db, warn);
   const metrics = createMetrics();
-  const traces = config.traces === null ? null : openTraceExporter(config.traces, log, metrics.registry);
-  const tracer =
-    traces === null ? null : createTracer({ ratio: config.traces?.ratio ?? 0, random }, traces.add);
   const overload = watchOverload(database, config, metrics.registry);
   const identity =
     config.identity === null ? unconfiguredIdentity() : openSumsub(config.identity, metrics.registry);
@@ -154,7 +149,6 @@ export async function buildContext({
     budgets: createPartnerBudgets({ concurrency: config.partnerConcurrency, maxWaiting: 500 }),
     securityHeaders: securityHeaders(baseUrl),
     metrics,
-    tracer,
     eventsAppended: createSignal(),
     requestId: null,
     requestPartnerId: null,
@@ -180,7 +174,6 @@ export async function buildContext({
     streams?.close();
     deadlines.stop();
     overload.stop();
-    await traces?.close();
     limits.close();
     await Promise.all([identity.close(), documents.close()]);
     await listener.close();

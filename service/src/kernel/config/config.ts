@@ -11,9 +11,7 @@ import {
   type IdentitySettings,
   readDocumentSettings,
   readIdentitySettings,
-  readTraceSettings,
   readVenueSettings,
-  type TraceSettings,
   type VenueSettings,
 } from './provider-settings.ts';
 import type { LimitName } from './rate-limits.ts';
@@ -55,8 +53,6 @@ export type Config = {
   /** The secrets for sealing and signing data, newest first. A command may have none. */
   secrets: Buffer[];
   logLevel: string;
-  /** Where traces are sent. Null = nowhere. */
-  traces: TraceSettings | null;
   /** Whether the sandbox also starts the demo app. */
   demo: boolean;
   /** How to reach the identity provider. Null = the sandbox provider. */
@@ -224,7 +220,6 @@ function readConfig(env: Environment, source: Source): Config {
     sandboxPublic: false,
     secrets: read('CAUSEWAY_SECRET') ?? [],
     logLevel: read('LOG_LEVEL'),
-    traces: readTraceSettings(source),
     demo: read('CAUSEWAY_DEMO') === 'on',
     identity: readIdentitySettings(source),
     documents: readDocumentSettings(source),

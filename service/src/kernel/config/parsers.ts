@@ -211,28 +211,6 @@ function splitList(value: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** A number from 0 to 1. */
-export const ratio: Parser<number> = {
-  expects: 'a number from 0 to 1',
-  parse: (value) => (/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(value) ? Number(value) : undefined),
-};
-
-/** Headers in OpenTelemetry's format: `name=value,name=value`, percent-encoded. */
-export const headerList: Parser<Record<string, string>> = {
-  expects: 'a comma-separated list of headers such as api-key=0123',
-  parse: (value) => {
-    const pairs = splitList(value).map((pair) => /^([A-Za-z0-9-]{1,100})=(\S{1,2000})$/.exec(pair));
-    if (pairs.length === 0 || !pairs.every((pair) => pair !== null)) return undefined;
-    try {
-      return Object.fromEntries(
-        pairs.map(([, name = '', text = '']) => [name.toLowerCase(), decodeURIComponent(text)]),
-      );
-    } catch {
-      return undefined;
-    }
-  },
-};
-
 /** Returns one URL per host. */
 export function splitHosts(url: string): string[] {
   const [, start = '', hosts = '', rest = ''] = /^(\w+:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];

@@ -75,15 +75,6 @@ export function readVenueSettings({ read, problems }: Source): VenueSettings | n
   return apiKey === null ? null : { url: url ?? 'https://api.gm.ondo.finance', apiKey };
 }
 
-/** Where traces are sent, and the share of requests that are traced. */
-export type TraceSettings = { url: string; headers: Record<string, string>; ratio: number };
-
-export function readTraceSettings({ read }: Source): TraceSettings | null {
-  const url = read('OTEL_EXPORTER_OTLP_ENDPOINT');
-  if (url === null) return null;
-  return { url, headers: read('OTEL_EXPORTER_OTLP_HEADERS') ?? {}, ratio: read('OTEL_TRACES_SAMPLER_ARG') };
-}
-
 /**
  * Reads a setting that is required whenever `other` is set. Reports a missing setting, unless `read` has already
  * reported it, as `read` does in production.

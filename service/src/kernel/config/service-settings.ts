@@ -58,21 +58,6 @@ export const SERVICE = {
     'The least severe level to log: `fatal`, `error`, `warn`, `info`, `debug`, `trace`, or `silent` for none.',
     { default: 'info' },
   ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
-    url(['https:', 'http:']),
-    'The base URL of an OpenTelemetry collector that accepts OTLP over HTTP, such as `http://127.0.0.1:4318`. Traces of requests, with their SQL, RPC and provider calls, are sent to it. They contain no parameter values, URL paths or user ids.',
-    { defaultNote: 'no traces' },
-  ),
-  OTEL_EXPORTER_OTLP_HEADERS: setting(
-    parsers.headerList,
-    'Headers for the collector, comma-separated: `api-key=…,other=…`.',
-    {},
-  ),
-  OTEL_TRACES_SAMPLER_ARG: setting(
-    parsers.ratio,
-    'The share of requests that are traced, from 0 to 1. The service ignores the sampling decision in `traceparent`.',
-    { default: '0.01' },
-  ),
   CAUSEWAY_SECRET: setting(
     parsers.secrets,
     'The secret that encrypts stored data: 32 random bytes in base64 (`openssl rand -base64 32`). To rotate it, append the new secret after a comma and restart every node. Then put the new secret first and restart every node again. Finally, run `causeway keys rotate`, and remove the old secret a day later.',

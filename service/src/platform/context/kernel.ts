@@ -7,7 +7,6 @@ import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Sealing } from '../../kernel/sealing.ts';
 import type { Signal } from '../../kernel/signal.ts';
-import type { Tracer } from '../../kernel/tracer.ts';
 import type { Listener } from '../db/listen.ts';
 import type { Db, Lane, Queryable } from '../db/pool.ts';
 import type { TransactionTags } from '../db/tagged-transactions.ts';
@@ -50,8 +49,6 @@ export type Kernel = {
   budgets: PartnerBudgets;
   securityHeaders: Record<string, string>;
   metrics: Metrics;
-  /** Null unless tracing is configured. */
-  tracer: Tracer | null;
   /** Emitted when this node appends events, shortly before their transaction commits. */
   eventsAppended: Signal;
   /**

@@ -4,14 +4,12 @@ import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { createFairQueue, type FairQueue } from '../../kernel/fair-queue.ts';
 import { isId } from '../../kernel/ids.ts';
-import { measureCall } from '../../kernel/tracer.ts';
 import { columnTypes } from './column-types.ts';
 import { commitWithCalls } from './commit-calls.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
 import { createNotifier, notifyOnCommit } from './notify.ts';
 import { breaksConnection, describeOnce, newQuery, type Queryable, type Statement, submit } from './query.ts';
 import { createSocket } from './socket.ts';
-import { summarizeStatement } from './statement-summary.ts';
 import { nameStatements } from './statements.ts';
 import type { Database } from './tables.ts';
 import { type TransactionTags, tagTransactions } from './tagged-transactions.ts';
@@ -115,13 +113,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     const postgres = new PostgresDialect({ pool: connections(lane) });
     const dialect = createOnce(notifyOnCommit(commitWithCalls(postgres), notifier));
     return {
-      statements: {
-        query: (statement) =>
-          measureCall(
-            () => summarizeStatement(statement.text),
-            () => runStatement(pool, queue, lane, statement),
-          ),
-      },
+      statements: { query: (statement) => runStatement(pool, queue, lane, statement) },
       db: new Kysely<Database>({ dialect }),
       tagged: (tags) => new Kysely<Database>({ dialect: tagTransactions(dialect, tags) }),
     };

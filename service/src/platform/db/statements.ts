@@ -1,10 +1,8 @@
 import type { CompiledQuery, PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
 import type { FairQueue } from '../../kernel/fair-queue.ts';
-import { measureCall } from '../../kernel/tracer.ts';
 import { COMMIT } from './commit-calls.ts';
 import { breaksConnection, canSendTogether, nameOf, runInOrder, type Statement } from './query.ts';
-import { summarizeStatement } from './statement-summary.ts';
 import { BEGIN, beginningOf } from './tagged-transactions.ts';
 import { TOGETHER, TOGETHER_WITH_COMMIT } from './together.ts';
 
@@ -75,10 +73,7 @@ function wrapClient(client: pg.PoolClient, statements: Statements): NamingClient
   };
   const send = async (list: readonly Statement[]) => {
     try {
-      return await measureCall(
-        () => summarizeStatement(list.at(-1)?.text ?? ''),
-        () => runInOrder(client, list),
-      );
+      return await runInOrder(client, list);
     } catch (error) {
       isBroken ||= breaksConnection(error);
       // Points the stack trace to the code that made the query, not to the socket.

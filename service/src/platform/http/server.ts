@@ -17,7 +17,6 @@ import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
 import { createSheddingServer } from './shedding-server.ts';
 import { closeSlowReaders } from './slow-readers.ts';
-import { traceRequests } from './trace-requests.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -99,7 +98,6 @@ export async function buildServer(
       ? refusalOf(ctx, request, error).then((cause) => fail(ctx, cause, request, reply))
       : fail(ctx, error, request, reply),
   );
-  if (ctx.tracer !== null) traceRequests(app, ctx.tracer);
   const recordUnknown = requestRecorder(ctx, '-', '-');
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = request.raw.arrivedAt ?? performance.now();

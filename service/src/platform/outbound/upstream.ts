@@ -1,7 +1,6 @@
 import { Counter, type Registry } from 'prom-client';
 import type { Static, TSchema } from 'typebox';
 import { Pool } from 'undici';
-import { measureCall } from '../../kernel/tracer.ts';
 import { isValid } from '../../kernel/validation.ts';
 import { createCircuitBreaker } from './circuit-breaker.ts';
 import {
@@ -67,10 +66,7 @@ export function openUpstream({ name, url, timeoutMs, registry }: UpstreamOptions
     const wait = circuit.wait();
     if (wait > 0) throw new UpstreamFailure('not_sent', 'circuit open', { retryAfterSeconds: wait / 1000 });
     try {
-      const reply = await measureCall(
-        () => ({ name, attributes: { 'causeway.provider': name, 'http.request.method': request.method } }),
-        () => send(pool, basePath, request, deadline),
-      );
+      const reply = await send(pool, basePath, request, deadline);
       circuit.succeed();
       count('answered');
       return reply;

@@ -1,6 +1,5 @@
 import { Pool } from 'undici';
 import { createFairQueue } from '../../../kernel/fair-queue.ts';
-import { measureCall } from '../../../kernel/tracer.ts';
 import { createCircuitBreaker } from '../../outbound/circuit-breaker.ts';
 import {
   failureOfError,
@@ -108,10 +107,7 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
     });
     try {
       const remaining = Math.max(1, deadline - performance.now());
-      const { status, text } = await measureCall(
-        () => describeCalls(provider, calls),
-        () => postCalls(pool, `${pathname}${search}`, credentials, calls, remaining),
-      );
+      const { status, text } = await postCalls(pool, `${pathname}${search}`, credentials, calls, remaining);
       const replies = namingStatus(status, () => readReplies(text, calls, classifyError));
       const hasFailed = replies.some(isFailed);
       if (hasFailed) distrust();
@@ -141,13 +137,6 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
     outcomes,
     close: () => pool.destroy(),
   };
-}
-
-/** Lists the methods of the calls. Leaves out the parameters, which may contain wallet addresses. */
-function describeCalls(provider: string, calls: readonly RpcCall[]) {
-  const methods = [...new Set(calls.map(({ method }) => method))].join(' ');
-  const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': methods, 'causeway.rpc.calls': calls.length };
-  return { name: methods, attributes: { ...attributes, 'server.address': provider } };
 }
 
 function basicAuthorization(username: string, password: string): string {
