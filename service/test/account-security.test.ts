@@ -100,6 +100,8 @@ async function enroll(visitor: Visitor): Promise<{ secret: string; used: string;
   const page = await visitor.get('/account/second-factor');
   const secret = (/class="secret">([A-Z2-7 ]+)</.exec(page.body)?.[1] ?? '').replaceAll(' ', '');
   expect(secret).toHaveLength(32);
+  // The first dark module of the QR code stands behind a quiet zone of four modules.
+  expect(page.body).toMatch(/<svg viewBox="0 0 (\d+) \1" role="img" aria-label="QR code".* d="M4 4h1v1h-1z/);
   const used = codeOf(secret);
   const reply = await visitor.post('/account/second-factor', { code: used });
   const recoveryCodes = [...reply.body.matchAll(/<li><code>([A-Z2-7-]+)<\/code>/g)].map(([, code]) =>

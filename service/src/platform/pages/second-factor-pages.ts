@@ -1,7 +1,7 @@
-import { html } from '../../kernel/html.ts';
+import { encode } from 'uqr';
+import { type Html, html } from '../../kernel/html.ts';
 import { field, hiddenField } from './fields.ts';
 import type { Page } from './layout.ts';
-import { qrCode } from './qr-code.ts';
 
 export function totpPage({
   csrf,
@@ -30,6 +30,15 @@ ${field({ name: 'code', label: 'Enter the 6-digit code that the app shows', type
 </form></li></ol>
 <p class="after"><a href="/account">Not now</a></p>`,
   };
+}
+
+/** Renders the text as an inline SVG. The code is dark on light in both themes, as scanners require. */
+function qrCode(text: string): Html {
+  const { data, size } = encode(text, { ecc: 'M', border: 4 });
+  const path = data
+    .flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
+    .join('');
+  return html`<svg viewBox="0 0 ${size} ${size}" role="img" aria-label="QR code" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h${size}v${size}H0z"/><path fill="#000" d="${path}"/></svg>`;
 }
 
 export function recoveryCodesPage(codes: readonly string[]): Page {
