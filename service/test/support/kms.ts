@@ -93,7 +93,7 @@ function signFor({ ed25519, highS, signsWrongHash }: KmsState, privateKey: Hex, 
 }
 
 /** Returns whether a request has a valid AWS Signature Version 4, made with the simulated credentials. */
-export function isAuthorized(headers: Record<string, string>, body: string): boolean {
+function isAuthorized(headers: Record<string, string>, body: string): boolean {
   const match =
     /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/(\d{8})\/eu-central-1\/kms\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/.exec(
       headers.authorization ?? '',

@@ -1,6 +1,6 @@
 import type { KeyRole, SendingRole } from './role.ts';
 
-export type AwsCredentials = {
+type AwsCredentials = {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken: string | null;

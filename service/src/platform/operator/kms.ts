@@ -1,3 +1,4 @@
+import { AwsV4Signer } from 'aws4fetch';
 import type { Registry } from 'prom-client';
 import type { Hex } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
@@ -7,7 +8,6 @@ import type { KmsKey } from '../../kernel/config/operator-key.ts';
 import { ED25519_SPKI_PREFIX } from '../../kernel/ed25519-key.ts';
 import { invalidResponse } from '../outbound/failure.ts';
 import { openUpstream } from '../outbound/upstream.ts';
-import { signAwsRequest } from './aws-signature.ts';
 import { createSigner, type Signer } from './signer.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -114,21 +114,10 @@ function openKms(key: KmsKey, clock: Clock, registry: Registry | undefined): Kms
   const path = url.pathname === '/' ? '/' : '';
   return async (action, input) => {
     const body = JSON.stringify(input);
-    const headers = () => {
-      const unsigned = {
-        'content-type': 'application/x-amz-json-1.1',
-        'x-amz-target': `TrentService.${action}`,
-      };
-      const scope = { region: key.region, service: 'kms', now: clock.now() };
-      const { host: _host, ...signed } = signAwsRequest(
-        { url, headers: unsigned, body },
-        key.credentials,
-        scope,
-      );
-      return signed;
-    };
     for (let attempt = 1; ; attempt++) {
-      const reply = await upstream.request({ method: 'POST', path, headers, body, isRepeatable: true });
+      const headers = await signRequest(key, url.href, action, body, clock);
+      const request = { path, headers: () => headers, body, isRepeatable: true };
+      const reply = await upstream.request({ method: 'POST', ...request });
       const result = (reply.body ?? {}) as Record<string, unknown>;
       if (reply.status === 200) return result;
       const type = errorType(result);
@@ -137,6 +126,25 @@ function openKms(key: KmsKey, clock: Clock, registry: Registry | undefined): Kms
         throw invalidResponse('kms', `HTTP ${reply.status} ${type}`);
     }
   };
+}
+
+/** Returns the headers of a request, with an AWS Signature Version 4. AWS accepts the signature for five minutes. */
+async function signRequest(
+  { region, credentials: { sessionToken, ...credentials } }: KmsKey,
+  url: string,
+  action: string,
+  body: string,
+  clock: Clock,
+): Promise<Record<string, string>> {
+  const signer = new AwsV4Signer({
+    ...credentials,
+    ...(sessionToken !== null && { sessionToken }),
+    ...{ method: 'POST', url, body, region, service: 'kms' },
+    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': `TrentService.${action}` },
+    datetime: new Date(clock.now()).toISOString().replace(/[-:]|\.\d{3}/g, ''),
+  });
+  const { headers } = await signer.sign();
+  return Object.fromEntries(headers);
 }
 
 function errorType({ __type: type }: Record<string, unknown>): string {

@@ -4,11 +4,10 @@ import { type Hex, parseTransaction, recoverTransactionAddress, recoverTypedData
 import { privateKeyToAccount } from 'viem/accounts';
 import { hexToBytes } from 'viem/utils';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { encodeDer, isAuthorized, type Kms, startKms } from '../../../test/support/kms.ts';
+import { encodeDer, type Kms, startKms } from '../../../test/support/kms.ts';
 import { realClock } from '../../kernel/clock.ts';
 import type { KmsKey } from '../../kernel/config/operator-key.ts';
 import { createLog } from '../../kernel/log.ts';
-import { signAwsRequest } from './aws-signature.ts';
 import { openKmsSigner, readDerSignature } from './kms.ts';
 import { buildReceiptMessage } from './receipt-message.ts';
 import { localSigner, type Signer } from './signer.ts';
@@ -164,21 +163,6 @@ describe('the Ed25519 KMS key', () => {
     kms.state.ed25519 = null;
     await expect(opening).rejects.toThrow('Ed25519');
   });
-});
-
-test('the AWS signature covers date, headers and body', () => {
-  const signed = signAwsRequest(
-    {
-      url: new URL('https://kms.eu-central-1.amazonaws.com/'),
-      headers: { 'x-amz-target': 'A.b' },
-      body: '{}',
-    },
-    { ...key.credentials, sessionToken: null },
-    { region: 'eu-central-1', service: 'kms', now: Date.parse('2015-08-30T12:36:00Z') },
-  );
-  expect(signed['x-amz-date']).toBe('20150830T123600Z');
-  expect(isAuthorized(signed, '{}')).toBe(true);
-  expect(isAuthorized(signed, '{ }')).toBe(false);
 });
 
 test('reads DER signatures and rejects any other encoding', () => {
