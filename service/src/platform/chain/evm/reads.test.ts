@@ -224,12 +224,34 @@ it('throws chain_not_supported for a chain without an RPC endpoint', () => {
   expect(() => chains.evm('solana_devnet')).toThrow(expect.objectContaining({ code: 'chain_not_supported' }));
 });
 
+/** Deploys a contract with the given code of at most 32 bytes. */
+async function deployCode(code: string): Promise<Hex> {
+  const size = code.length / 2;
+  const byte = (value: number) => value.toString(16).padStart(2, '0');
+  const data: Hex = `0x${byte(0x5f + size)}${code}60005260${byte(size)}60${byte(32 - size)}f3`;
+  const hash = await testChain.owner.sendTransaction({ data, gas: 200_000n });
+  const { contractAddress } = await testChain.direct.getTransactionReceipt({ hash });
+  return (contractAddress ?? '0x').toLowerCase() as Hex;
+}
+
+it.each([
+  ['result', '602060005261ea6060205261eaa06000f3'],
+  ['reason for a revert', '6308c379a060e01b600052602060045261ea6060245261eaa46000fd'],
+])('does not decode a text of 60,000 bytes as a %s', async (_name, code) => {
+  const wordy = await deployCode(code);
+  const [balance, metadata] = await Promise.allSettled([
+    readBalance(evm, usdc(), unusedAddress),
+    readTokenMetadata(evm, wordy),
+  ]);
+  expect(balance).toMatchObject({ status: 'fulfilled' });
+  expect(metadata).toMatchObject({ reason: { code: 'contract_reverted' } });
+  const { details } = (metadata as PromiseRejectedResult).reason;
+  expect(details.reason.length).toBeLessThan(200);
+});
+
 it('isolates a contract that burns all gas', async () => {
   // The contract's code is a single INVALID opcode, which consumes all gas.
-  const hash = await testChain.owner.sendTransaction({ data: '0x60fe60005360016000f3', gas: 200_000n });
-  const burner = (
-    (await testChain.direct.getTransactionReceipt({ hash })).contractAddress ?? '0x'
-  ).toLowerCase() as Hex;
+  const burner = await deployCode('fe');
   expect(await testChain.direct.getCode({ address: burner })).toBe('0xfe');
   const reads = await Promise.allSettled([
     readBalance(evm, usdc(), unusedAddress),

@@ -16,11 +16,16 @@ export function revertData(error: unknown): Hex | undefined {
   return /revert|invalid opcode|out of gas|stack|invalid jump/i.test(error.message) ? '0x' : undefined;
 }
 
+// The maximum length of the data that is decoded, in hex digits. Callers choose the contracts, and a contract can revert
+// with a megabyte.
+const MAX_DECODED_LENGTH = 4_096;
+
 /** Describes a revert: the `require` message, the name and arguments of a known error, or the raw data. */
 export function describeRevert(data: Hex): string {
   if (data === '0x') return 'reverted without a reason';
   try {
-    const { errorName, args = [] } = decodeErrorResult({ abi: KNOWN_ERRORS, data });
+    const start = data.slice(0, MAX_DECODED_LENGTH) as Hex;
+    const { errorName, args = [] } = decodeErrorResult({ abi: KNOWN_ERRORS, data: start });
     if (errorName === 'Error') return String(args[0]);
     return `${errorName}(${args.map(String).join(', ')})`;
   } catch {
