@@ -77,9 +77,8 @@ export async function buildContext({
   random = systemRandom,
 }: ContextOptions): Promise<ComposedContext> {
   const warn = (message: string) => log.warn(message);
-  const isPooled = config.databaseListenUrl !== null;
   const database = openPool(databaseUrl, {
-    ...{ max: config.databasePool, isPooled, log: warn },
+    ...{ max: config.databasePool, log: warn },
     onFullDisk: () => readiness.reportFullDisk(),
   });
   const { pool, db, tagged } = database;
@@ -136,7 +135,6 @@ export async function buildContext({
     openPiiFacts: createFactsOpener(sealing),
     pool,
     db,
-    statements: database.statements,
     taggedDb: tagged,
     laneOf: database.laneOf,
     listener,
@@ -226,17 +224,16 @@ function sharePartners(ctx: Context): Context['forPartner'] {
   };
   const contexts = new Map<string, Context>();
   const createContext = (lane: string): Context => {
-    const { db, tagged, statements } = ctx.laneOf(lane);
+    const { db, tagged } = ctx.laneOf(lane);
     const chains = ctx.chains.inLane(lane);
     return {
       ...ctx,
       chains,
       signatures: signatures.on(chains),
       db,
-      statements,
       taggedDb: tagged,
       commitReply: commitOn(db),
-      assertMayWrite: (userId) => assertNotHeld({ statements }, userId),
+      assertMayWrite: (userId) => assertNotHeld({ db }, userId),
       identity: inLane(
         identity,
         ['createToken', 'findApplicant', 'resetApplicant', 'moveToLevel'],

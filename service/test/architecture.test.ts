@@ -98,8 +98,7 @@ describe('imports', () => {
 
 describe('rules', () => {
   test('SQL is in stores and platform/db only', () => {
-    const sql =
-      /\b(sql|fixedSql)(<[^`;]*>)?`|\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\bpool\.query\(/;
+    const sql = /\bsql(<[^`;]*>)?`|\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\bpool\.query\(/;
     const wrong = matching(service, sql).filter((path) => !isStore(path) && folderOf(path) !== 'platform/db');
     expect(wrong.map(name)).toEqual([]);
   });

@@ -5,12 +5,6 @@
 export type FairQueue = {
   /** Resolves to a function that gives the slot back. Rejects with `timeout()` if no slot is free within `waitMs`. */
   take(lane: string, waitMs?: number): Promise<() => void>;
-  /**
-   * Takes a slot synchronously and returns true, or returns false if none is free. Call `release` once for each slot
-   * taken.
-   */
-  tryTake(): boolean;
-  release(): void;
   waiting(): number;
   /**
    * Returns whether a group of lanes (see `groupOf`) has its full share of waiting tasks. The share is
@@ -86,21 +80,17 @@ export function createFairQueue({
       startNext();
     };
   };
-  const tryTake = () => {
-    if (running >= concurrency) return false;
-    running++;
-    return true;
-  };
   return {
     waiting: () => waitingCount,
     isBusy: (group) => {
       const size = groups.get(group)?.size ?? 0;
       return size > 0 && size >= (QUEUED_PER_SLOT * concurrency) / groups.size;
     },
-    tryTake,
-    release: startNext,
     take: (lane, waitMs = maxWaitMs) => {
-      if (tryTake()) return Promise.resolve(releaseOnce());
+      if (running < concurrency) {
+        running++;
+        return Promise.resolve(releaseOnce());
+      }
       return new Promise((resolve, reject) => {
         const one = {
           start: () => {

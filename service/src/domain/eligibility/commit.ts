@@ -3,10 +3,10 @@ import { isKnownType } from '../../kernel/model/known-types.ts';
 import type { OfferOption } from '../../kernel/model/stored-offer.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { runSteps } from '../../platform/db/together.ts';
-import { findOfferById, storedOptions } from '../offers/offer.ts';
-import { proofsLock } from '../proofs/proof.ts';
-import { applicantsLock, readFactsOfAllIn } from '../requirements/facts.ts';
+import { findOfferById } from '../offers/offer.ts';
+import { listOptions } from '../offers/store.ts';
+import { lockProofs } from '../proofs/proof-store.ts';
+import { lockApplicants, readFactsOfAllIn } from '../requirements/facts.ts';
 import type { UserFacts } from '../requirements/status.ts';
 import { lockHeld } from '../users/hold.ts';
 import { decideRules } from './decide-rules.ts';
@@ -128,13 +128,9 @@ export async function lockCommits(ctx: Context, tx: Db, rows: readonly CommitRow
   }));
   const userIds = rows.map(({ userId }) => userId);
   const optionIds = [...new Set(rows.map(({ optionId }) => optionId))];
-  const { areProven, stored } = await runSteps(tx, {
-    areProven: proofsLock(keys),
-    applicants: applicantsLock(userIds),
-    stored: storedOptions(optionIds),
-  });
-  if (!areProven) throw new EligibilityChanged();
-  const options = new Map(stored.map((option) => [option.id, option]));
+  if (!(await lockProofs(tx, keys))) throw new EligibilityChanged();
+  await lockApplicants(tx, userIds);
+  const options = new Map((await listOptions(tx, optionIds)).map((option) => [option.id, option]));
   const facts = await readFactsOfAllIn(ctx, tx, userIds, optionIds);
   for (const { userId, offerId, optionId } of rows)
     if (!meetsRules(ctx, facts.get(userId), offerId, options.get(optionId))) throw new EligibilityChanged();

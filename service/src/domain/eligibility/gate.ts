@@ -5,21 +5,14 @@ import type { OfferOption } from '../../kernel/model/stored-offer.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Offer } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { newStep, readSteps, runSteps, type Step } from '../../platform/db/together.ts';
-import { storedOptions } from '../offers/offer.ts';
-import { proofsLock } from '../proofs/proof.ts';
-import { applicantsLock, factsStep } from '../requirements/facts.ts';
-import { accountLock } from '../users/account.ts';
+import { listOptions } from '../offers/store.ts';
+import { lockProofs } from '../proofs/proof-store.ts';
+import { lockApplicants, readFacts } from '../requirements/facts.ts';
+import { lockActiveAccount } from '../users/account.ts';
 import { decide } from './decide.ts';
 import { decideRules } from './decide-rules.ts';
 import { CHECKS, type Purpose } from './purpose.ts';
-import {
-  type ReadSituation,
-  type RunStep,
-  readSituations,
-  readSituationsOfAll,
-  type Subject,
-} from './read-situations.ts';
+import { type ReadSituation, readSituations, readSituationsOfAll, type Subject } from './read-situations.ts';
 import { refusalOf } from './refusal.ts';
 import type { Finding } from './requirement-check.ts';
 
@@ -30,7 +23,7 @@ export type GateInput = {
   chain: ChainName;
 };
 
-/** The errors of `accountLock` and of `first` that refuse the user. */
+/** The errors of `lockActiveAccount` and of `first` that refuse the user. */
 const REFUSALS_OF_LOCKS: ReadonlySet<ErrorCode> = new Set([
   'account_restricted',
   'offer_ended',
@@ -56,9 +49,8 @@ function readGate(
   user: Pick<UserCaller, 'userId' | 'partnerId'>,
   purpose: Purpose,
   { offer, options, wallet, chain }: GateInput,
-  run?: RunStep,
 ): Promise<ReadSituation[]> {
-  return readSituations(ctx, user, offer, options, { wallet, chain }, CHECKS[purpose], run);
+  return readSituations(ctx, user, offer, options, { wallet, chain }, CHECKS[purpose]);
 }
 
 /**
@@ -77,9 +69,8 @@ export async function decideForAll(
 /**
  * Repeats the checks that read no chain: hold, sanction, requirements and proof. Call it in the transaction that stores
  * the participation, order or permission. Throws if the user has lost eligibility since the first check. Until the
- * transaction ends, locks the account, the proofs and the facts against changes. In the same round trip, runs `first`
- * before taking these locks and `last` after that. If the user is not eligible, the changes that `last` has made are
- * rolled back together with the transaction.
+ * transaction ends, locks the account, the proofs and the facts against changes. Runs `first` before taking these
+ * locks.
  */
 export async function lockEligible(
   ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts' | 'recordRefusal' | 'requestId'>,
@@ -87,30 +78,23 @@ export async function lockEligible(
   { userId, partnerId }: Pick<UserCaller, 'userId' | 'partnerId'>,
   purpose: Purpose,
   { offer, options, wallet }: Pick<GateInput, 'options' | 'wallet'> & { offer: Pick<Offer, 'id'> },
-  { first, last = [] }: { first?: Step<void>; last?: readonly (Step<void> | null)[] } = {},
+  first?: () => Promise<void>,
 ): Promise<void> {
   const ids = options.map(({ id }) => id);
-  // The results of `last` are read after the decision. Otherwise, an error in one of them could hide a refusal.
-  const unread: (() => void)[] = [];
-  const postponed: Record<string, Step<void>> = {};
-  last.forEach((step, index) => {
-    if (step !== null)
-      postponed[`last${index}`] = newStep(step.query, (rows) => void unread.push(() => step.read(rows)));
-  });
-  const { isProven, facts, current } = await runSteps(tx, {
-    first,
-    account: accountLock(userId),
-    isProven: proofsLock([{ user_id: userId, partner_id: partnerId, wallet_address: wallet }]),
-    // Blocks new results from the identity provider.
-    applicants: applicantsLock([userId]),
-    facts: factsStep(ctx, userId, ids),
-    // Read again, because the caller's copies of the options may be out of date.
-    current: storedOptions(ids),
-    ...postponed,
-  }).catch((error: unknown) => {
+  try {
+    await first?.();
+    await lockActiveAccount(tx, userId);
+  } catch (error) {
     const isRefusal = error instanceof ApiError && REFUSALS_OF_LOCKS.has(error.code);
     throw isRefusal ? recordRefused(ctx, { userId }, offer.id, error) : error;
-  });
+  }
+  const proof = { user_id: userId, partner_id: partnerId, wallet_address: wallet };
+  const isProven = await lockProofs(tx, [proof]);
+  // Blocks new results from the identity provider.
+  await lockApplicants(tx, [userId]);
+  const facts = await readFacts(ctx, tx, userId, ids);
+  // Read again, because the caller's copies of the options may be out of date.
+  const current = await listOptions(tx, ids);
   if (facts === null) throw new ApiError('unauthorized');
   const standing = { facts, isHeld: false, isSanctioned: ctx.sanctions.has(wallet), isProven };
   if (current.length < ids.length) throw new ApiError('not_found');
@@ -119,23 +103,19 @@ export async function lockEligible(
   );
   const refusal = refusalOf(purpose, findings);
   if (refusal !== null) throw recordRefused(ctx, { userId }, offer.id, refusal);
-  for (const read of unread) read();
 }
 
 /**
  * Throws a refusal if a check has not passed. The refusal lists all failed checks in `errors.checks`. For an order,
- * returns whether `lockEligible` repeats all of the checks if its `first` locks the offer. Also runs `before`, a step
- * that only reads, in the same round trip. Its error comes before any refusal.
+ * returns whether `lockEligible` repeats all of the checks if its `first` locks the offer.
  */
 export async function assertEligible(
   ctx: Context,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,
   purpose: Purpose,
   input: GateInput,
-  before?: Step<void>,
 ): Promise<boolean> {
-  const run: RunStep = async (step) => (await readSteps(ctx.db, { before, step })).step;
-  const situations = await readGate(ctx, user, purpose, input, before && run);
+  const situations = await readGate(ctx, user, purpose, input);
   const refusal = refusalOf(purpose, situations.flatMap(decide));
   if (refusal !== null) throw recordRefused(ctx, user, input.offer.id, refusal);
   return situations.every(({ isCoveredByLock }) => isCoveredByLock);

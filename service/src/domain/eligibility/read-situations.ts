@@ -8,7 +8,6 @@ import { uncached } from '../../platform/chain/evm/client.ts';
 import { readAuthorized } from '../../platform/chain/evm/fund-swap.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Offer } from '../../platform/context/ports.ts';
-import type { Step } from '../../platform/db/together.ts';
 import { type Reserved, remainingSupply } from '../holdings/supply.ts';
 import { isProvenByKey, isProvenOn, type WalletProof } from '../proofs/proof.ts';
 import { countryPolicy } from '../requirements/country-policy.ts';
@@ -20,7 +19,6 @@ import {
   readSituationRows,
   type SituationRow,
   situationStatement,
-  situationStep,
   situationsStatement,
 } from './store.ts';
 
@@ -32,11 +30,8 @@ type User = Pick<UserCaller, 'userId' | 'partnerId'>;
 /** The part of `Context` that reading a situation needs. CLI commands provide it without a running service. */
 export type SituationContext = Pick<
   Context,
-  'statements' | 'clock' | 'config' | 'chains' | 'signatures' | 'openPiiFacts'
+  'db' | 'clock' | 'config' | 'chains' | 'signatures' | 'openPiiFacts'
 > & { sanctions: Pick<Context['sanctions'], 'has'>; supplier: Pick<Context['supplier'], 'canAdmit'> };
-
-/** Runs a step, for example together with others. */
-export type RunStep = <T>(step: Step<T>) => Promise<T>;
 
 /** The user, options and wallet that a decision is about. */
 export type Subject = { user: User; offer: Offer; options: readonly OfferOption[]; target: Target };
@@ -55,7 +50,7 @@ const MAX_WALLETS_ON_CHAIN = 20;
 /**
  * Reads the facts that decide which options the user may use. Reads the database in one round trip, and reads a chain
  * only if a check in `needed` requires facts from it. If the chain does not respond, reports such a fact as
- * `unreachable` instead of throwing. Uses `run`, if given, to read the database.
+ * `unreachable` instead of throwing.
  */
 export async function readSituations(
   ctx: SituationContext,
@@ -64,7 +59,6 @@ export async function readSituations(
   options: readonly OfferOption[],
   target: Target,
   needed: ReadonlySet<CheckCode>,
-  run?: RunStep,
 ): Promise<ReadSituation[]> {
   const capped = options.filter(({ total_token_supply, price_usd }) => total_token_supply && price_usd);
   const key = {
@@ -74,10 +68,7 @@ export async function readSituations(
     wallet: target.wallet,
     cappedIds: needed.has('supply') ? capped.map(({ id }) => id) : [],
   };
-  const row =
-    run === undefined
-      ? await readSituationRow<FactsRow>(ctx.statements, READ_SITUATION, key)
-      : await run(situationStep<FactsRow>(READ_SITUATION, key));
+  const row = await readSituationRow<FactsRow>(ctx.db, READ_SITUATION, key);
   if (row === undefined) throw new ApiError('not_found');
   return toSituations(ctx, { user, offer, options, target }, row, needed);
 }
@@ -93,7 +84,7 @@ export async function readSituationsOfAll(
 ): Promise<(Situation[] | null)[]> {
   const optionIds = [...new Set(subjects.flatMap(({ options }) => options.map(({ id }) => id)))];
   const keys = subjects.map(({ user, target }) => ({ ...user, wallet: target.wallet }));
-  const found = await readSituationRows<FactsRow>(ctx.statements, READ_SITUATIONS, keys, {
+  const found = await readSituationRows<FactsRow>(ctx.db, READ_SITUATIONS, keys, {
     ...{ optionIds, cappedIds: [] },
   });
   return Promise.all(

@@ -1,7 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import type { Queryable } from '../../platform/db/pool.ts';
-import { nameOf } from '../../platform/db/query.ts';
-import { newStep, type Step } from '../../platform/db/together.ts';
+import type { Db } from '../../platform/db/pool.ts';
 
 export type ProofRow = [
   address: string,
@@ -37,21 +35,15 @@ const situationText = (factsText: FactsText, { user, partner, wallet }: Record<s
       from reserved_supply r where r.offer_option_id = any($5)) as reserved
     from (${factsText(String(user))}) f, users u where u.id = ${user}`;
 
-/**
- * A hand-written prepared statement that reads, in one round trip, everything that a decision needs from the database.
- */
-export const situationStatement = (factsText: FactsText) => {
-  const text = situationText(factsText, { user: '$1', partner: '$3', wallet: '$4' });
-  return { name: nameOf(text), text };
-};
+/** Returns the statement that reads, in one round trip, everything that a decision needs from the database. */
+export const situationStatement = (factsText: FactsText) =>
+  situationText(factsText, { user: '$1', partner: '$3', wallet: '$4' });
 
 /** Like `situationStatement`, but for many users. Each row has the user's position in the input. */
-export const situationsStatement = (factsText: FactsText) => ({
-  name: 'eligibility_situations',
-  text: `select k.n::int as position, s.*
+export const situationsStatement = (factsText: FactsText) =>
+  `select k.n::int as position, s.*
     from unnest($1::uuid[], $3::uuid[], $4::text[]) with ordinality as k (user_id, partner_id, wallet, n)
-    cross join lateral (${situationText(factsText, { user: 'k.user_id', partner: 'k.partner_id', wallet: 'k.wallet' })}) s`,
-});
+    cross join lateral (${situationText(factsText, { user: 'k.user_id', partner: 'k.partner_id', wallet: 'k.wallet' })}) s`;
 
 export type SituationKey = {
   userId: string;
@@ -65,41 +57,26 @@ export type SituationKey = {
 
 /** Reads the facts about a user and an offer. Returns undefined for an unknown user. */
 export async function readSituationRow<Facts>(
-  statements: Queryable,
-  statement: ReturnType<typeof situationStatement>,
-  key: SituationKey,
+  db: Db,
+  statement: string,
+  { userId, partnerId, optionIds, wallet, cappedIds }: SituationKey,
 ): Promise<(Facts & SituationRow) | undefined> {
-  const { name, text } = statement;
-  const { rows } = await statements.query<Facts & SituationRow>({ name, text, values: valuesOf(key) });
-  return rows[0];
-}
-
-/** Like `readSituationRow`, but as a step, which can run together with others. */
-export function situationStep<Facts>(
-  { text }: ReturnType<typeof situationStatement>,
-  key: SituationKey,
-): Step<(Facts & SituationRow) | undefined> {
-  const query = CompiledQuery.raw(text, valuesOf(key)) as CompiledQuery<Facts & SituationRow>;
-  return newStep(query, ([row]) => row);
-}
-
-function valuesOf({ userId, partnerId, optionIds, wallet, cappedIds }: SituationKey): unknown[] {
-  return [userId, optionIds, partnerId, wallet, cappedIds];
+  const values = [userId, optionIds, partnerId, wallet, cappedIds];
+  const { rows } = await db.executeQuery(CompiledQuery.raw(statement, values));
+  return rows[0] as (Facts & SituationRow) | undefined;
 }
 
 /** Reads the situations of many users for the same options. The entry for an unknown user is undefined. */
 export async function readSituationRows<Facts>(
-  statements: Queryable,
-  statement: ReturnType<typeof situationsStatement>,
+  db: Db,
+  statement: string,
   keys: readonly Pick<SituationKey, 'userId' | 'partnerId' | 'wallet'>[],
   { optionIds, cappedIds }: Pick<SituationKey, 'optionIds' | 'cappedIds'>,
 ): Promise<((Facts & SituationRow) | undefined)[]> {
   const column = (name: 'userId' | 'partnerId' | 'wallet') => keys.map((key) => key[name]);
   const values = [column('userId'), optionIds, column('partnerId'), column('wallet'), cappedIds];
-  const { rows } = await statements.query<Facts & SituationRow & { position: number }>({
-    ...statement,
-    values,
-  });
-  const byPosition = new Map(rows.map((row) => [row.position, row]));
+  const { rows } = await db.executeQuery(CompiledQuery.raw(statement, values));
+  const found = rows as (Facts & SituationRow & { position: number })[];
+  const byPosition = new Map(found.map((row) => [row.position, row]));
   return keys.map((_, i) => byPosition.get(i + 1));
 }

@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
-import { fixedSql, queryRows, sqlText } from '../../platform/db/fixed-sql.ts';
-import type { Db, Queryable } from '../../platform/db/pool.ts';
-import { newStep, type Step } from '../../platform/db/together.ts';
+import type { Db } from '../../platform/db/pool.ts';
 import type { TokenizedOrderState } from '../../platform/db/tokenized-tables.ts';
 import type { Attestation } from '../../platform/providers/venue.ts';
 import { erasedAddressOf } from '../users/email.ts';
@@ -34,19 +32,17 @@ type Row = Omit<StoredOrder, 'amount' | 'attestation' | 'from_block'> & {
   from_block: string | bigint | null;
 };
 
-const COLUMNS_TEXT =
-  sqlText(`id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount::text, state,
-  expires_at, attestation, from_block`);
-const COLUMNS = sql.raw(COLUMNS_TEXT.text);
+const COLUMNS = sql`id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount::text, state,
+  expires_at, attestation, from_block`;
 
 /**
  * Inserts a new order, before its attestation is requested. Inserts nothing and returns undefined if the user is on
  * hold, has been erased or has not proven the wallet, or if the wallet already has an open order for the asset. A wallet
  * can have several proofs, one per chain.
  */
-export function orderInsertion(order: NewOrder, now: string): Step<string | undefined> {
+export async function insertOrder(tx: Db, order: NewOrder, now: string): Promise<string | undefined> {
   const { chain, wallet, asset } = order;
-  const query = fixedSql<{ id: string }>`
+  const { rows } = await sql<{ id: string }>`
     insert into tokenized_orders (id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount,
       claim, state, holding, expires_at, from_block, inserted_at, updated_at)
     select ${order.id}, proof.partner_id, proof.user_id, ${order.offer_id}, ${order.symbol}, ${chain},
@@ -56,8 +52,8 @@ export function orderInsertion(order: NewOrder, now: string): Step<string | unde
     where proof.partner_id = ${order.partner_id} and proof.user_id = ${order.user_id} and proof.address = ${wallet}
       and users.held_at is null and users.email <> ${erasedAddressOf(order.user_id)}
     limit 1
-    on conflict (chain, wallet, asset) where holding do nothing returning id`;
-  return newStep(query, ([inserted]) => inserted?.id);
+    on conflict (chain, wallet, asset) where holding do nothing returning id`.execute(tx);
+  return rows[0]?.id;
 }
 
 /** Releases an expired order, so that the wallet can order the asset again. */
@@ -92,22 +88,23 @@ export type Earlier = {
 };
 
 /** Finds earlier orders that affect a new one. Ignores idempotency keys that were used before `since`. */
-export function earlierOrders(
+export async function findEarlierOrders(
+  db: Db,
   { chain, wallet, asset }: Pick<StoredOrder, 'chain' | 'wallet' | 'asset'>,
   claim: Buffer | null,
   since: string,
-): Step<Earlier> {
-  const query = fixedSql<Row & { holding: boolean; claimed: boolean | null }>`
-    select ${COLUMNS_TEXT}, holding, claim = ${claim}::bytea and state <> 'refused' and inserted_at > ${since} as claimed
+): Promise<Earlier> {
+  const { rows } = await sql<Row & { holding: boolean; claimed: boolean | null }>`
+    select ${COLUMNS}, holding, claim = ${claim}::bytea and state <> 'refused' and inserted_at > ${since} as claimed
     from tokenized_orders
-    where claim = ${claim}::bytea or (chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding)`;
-  return newStep(query, (rows) => {
-    const claimed = rows.find((row) => row.claimed);
-    const holding = rows.find(
-      (row) => row.holding && row.chain === chain && row.wallet === wallet && row.asset === asset,
-    );
-    return { claimed: claimed && toOrder(claimed), holding: holding && toOrder(holding) };
-  });
+    where claim = ${claim}::bytea or (chain = ${chain} and wallet = ${wallet} and asset = ${asset} and holding)`.execute(
+    db,
+  );
+  const claimed = rows.find((row) => row.claimed);
+  const holding = rows.find(
+    (row) => row.holding && row.chain === chain && row.wallet === wallet && row.asset === asset,
+  );
+  return { claimed: claimed && toOrder(claimed), holding: holding && toOrder(holding) };
 }
 
 /**
@@ -179,7 +176,7 @@ export async function moveOrder(
 }
 
 export async function saveAttestation(
-  statements: Queryable,
+  db: Db,
   id: string,
   attestation: Attestation,
   expiresAt: string,
@@ -188,18 +185,17 @@ export async function saveAttestation(
   const json = JSON.stringify(attestation, (_key, value) =>
     typeof value === 'bigint' ? value.toString() : value,
   );
-  const query = fixedSql`update tokenized_orders set state = 'attested', attestation = ${json}::jsonb,
+  await sql`update tokenized_orders set state = 'attested', attestation = ${json}::jsonb,
       attestation_id = ${attestation.attestationId.toString()}, expires_at = ${expiresAt}, updated_at = ${now}
-    where id = ${id} and state = 'asking'`;
-  await queryRows(statements, query);
+    where id = ${id} and state = 'asking'`.execute(db);
 }
 
 /** Moves an attested order to `live` and stores its fee. Returns false if the order is no longer attested. */
-export function orderIssuance(id: string, fee: bigint, now: string): Step<boolean> {
-  const query = fixedSql`
+export async function issueOrder(tx: Db, id: string, fee: bigint, now: string): Promise<boolean> {
+  const { rows } = await sql`
     update tokenized_orders set state = 'live', fee = ${fee.toString()}, updated_at = ${now}
-    where id = ${id} and state = 'attested' returning id`;
-  return newStep(query, (rows) => rows.length === 1);
+    where id = ${id} and state = 'attested' returning id`.execute(tx);
+  return rows.length === 1;
 }
 
 export async function saveTransactionHash(db: Db, id: string, hash: Hex): Promise<void> {

@@ -199,8 +199,8 @@ test('an expired token is rejected even if cached', async () => {
     [Buffer.from(access_token)],
   );
   await warmCache(access_token);
-  while (otherNode.ctx.guard.check(access_token) !== null) await sleep(20);
-  expect(await node.ctx.guard.check(access_token)).toBeNull();
+  // A node whose read took longer regards the token as expired a little earlier.
+  for (const { ctx } of [otherNode, node]) while (ctx.guard.check(access_token) !== null) await sleep(20);
 });
 
 test('a check returns the client, partner, user, scopes and origins', async () => {
@@ -222,13 +222,14 @@ test('a check returns the client, partner, user, scopes and origins', async () =
 
 test('an uncached check costs one read, a cached one none, and the cache is bounded', async () => {
   let reads = 0;
-  const counting = {
-    query: (config: never) => {
+  const db = node.ctx.db.withPlugin({
+    transformQuery: (args) => {
       reads++;
-      return node.ctx.pool.query(config);
+      return args.node;
     },
-  };
-  const guard = await createGuard({ ...node.ctx, laneOf: () => ({ statements: counting }) as never }, 3);
+    transformResult: async ({ result }) => result,
+  });
+  const guard = await createGuard({ ...node.ctx, laneOf: () => ({ db }) as never }, 3);
   const tokens = await Promise.all(Array.from({ length: 5 }, async () => (await issue()).access_token));
   for (const token of tokens) expect(await guard.check(token)).not.toBeNull();
   expect(reads).toBe(5);
@@ -310,15 +311,15 @@ test('a read that started before the revocation does not refill the cache', asyn
   const read = new Promise<void>((resolve) => {
     markRead = resolve;
   });
-  const delayed = {
-    query: async (config: never) => {
-      const result = await otherNode.ctx.pool.query(config);
+  const db = otherNode.ctx.db.withPlugin({
+    transformQuery: (args) => args.node,
+    transformResult: async ({ result }) => {
       markRead();
       await released;
       return result;
     },
-  };
-  const guard = await createGuard({ ...otherNode.ctx, laneOf: () => ({ statements: delayed }) as never });
+  });
+  const guard = await createGuard({ ...otherNode.ctx, laneOf: () => ({ db }) as never });
   const check = Promise.resolve(guard.check(access_token));
   await read;
   const notified = new Promise<void>((resolve) => void otherNode.ctx.listener.on('oauth', () => resolve()));

@@ -56,9 +56,7 @@ export async function createGuard(ctx: Dependencies, maxTokens = MAX_TOKENS): Pr
     return null;
   };
   const load = (token: string, network: string): null | Promise<VerifiedToken | null> =>
-    isSecret(token)
-      ? tokens.load(token, () => verifyToken(ctx.laneOf(network).statements, hashSecret(token)))
-      : null;
+    isSecret(token) ? tokens.load(token, () => verifyToken(ctx.laneOf(network).db, hashSecret(token))) : null;
   const loadClient = async (clientId: string): Promise<RegisteredClient | undefined> => {
     const loaded = await clients.load(clientId, async () => {
       const client = await findClient(ctx.db, clientId);

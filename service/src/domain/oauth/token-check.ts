@@ -1,11 +1,11 @@
 import { newCaller } from '../../kernel/access.ts';
 import type { VerifiedToken } from '../../platform/context/ports.ts';
-import type { Queryable } from '../../platform/db/pool.ts';
+import type { Db } from '../../platform/db/pool.ts';
 import { findActiveToken } from './token-store.ts';
 
-export async function verifyToken(statements: Queryable, hash: Buffer): Promise<VerifiedToken | null> {
+export async function verifyToken(db: Db, hash: Buffer): Promise<VerifiedToken | null> {
   const startedAt = performance.now();
-  const row = await findActiveToken(statements, hash);
+  const row = await findActiveToken(db, hash);
   if (row === undefined) return null;
   // When a client loses a scope, its existing tokens lose the scope too, even if the client later regains it.
   const scopes = row.scope

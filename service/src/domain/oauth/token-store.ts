@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
-import type { Db, Queryable } from '../../platform/db/pool.ts';
+import type { Db } from '../../platform/db/pool.ts';
 import type { StoredPayload } from './stored-payload.ts';
 
 export type NewToken = {
@@ -70,12 +70,12 @@ export type ActiveToken = {
 };
 
 /**
- * Reads a token with its client and partner and, for a user token, its grant and account. Finds all these rows by
- * primary key, in one statement.
+ * Returns the token if it is unexpired and unrevoked, and its partner is enabled. Finds the token, its client and partner
+ * and, for a user token, its grant and account by primary key, in one statement.
  */
-const FIND_ACTIVE_TOKEN = {
-  name: 'oauth_token_check',
-  text: `select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope,
+export async function findActiveToken(db: Db, hash: Buffer): Promise<ActiveToken | undefined> {
+  const { rows } = await sql<ActiveToken>`
+    select t.client_id, c.partner_id, p.origins, t.user_id, t.grant_id, u.email, t.scope,
       c.scopes as client_scopes, array(select r.scope from oauth_removed_scopes r
         where r.client_id = c.client_id and r.removed_at > t.inserted_at) as removed_scopes,
       extract(epoch from t.issued_at)::float8 as iat,
@@ -86,13 +86,8 @@ const FIND_ACTIVE_TOKEN = {
     join partners p on p.id = c.partner_id
     left join oauth_grants g on g.id = t.grant_id
     left join users u on u.id = t.user_id
-    where t.hash = $1 and least(t.expires_at, g.expires_at) > now() and p.disabled_at is null
+    where t.hash = ${hash} and least(t.expires_at, g.expires_at) > now() and p.disabled_at is null
       and t.inserted_at > p.tokens_valid_from
-      and (t.grant_id is null or (g.revoked_at is null and u.id is not null))`,
-};
-
-/** Returns the token if it is unexpired and unrevoked, and its partner is enabled. */
-export async function findActiveToken(statements: Queryable, hash: Buffer): Promise<ActiveToken | undefined> {
-  const { rows } = await statements.query<ActiveToken>({ ...FIND_ACTIVE_TOKEN, values: [hash] });
+      and (t.grant_id is null or (g.revoked_at is null and u.id is not null))`.execute(db);
   return rows[0];
 }

@@ -16,15 +16,12 @@ import { type Keyset, type PageQuery, readPage } from '../../kernel/paging.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Offer, PartnerOffers } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { mapStep, runStep, type Step } from '../../platform/db/together.ts';
 import { toOffer } from './catalogue.ts';
 import {
   listAllOffers,
   listPartnersOf,
+  lockOfferWindow,
   lockOptionSupply,
-  offerById,
-  offerWindowLock,
-  optionsById,
   readOfferById,
   readOfferBySlug,
 } from './store.ts';
@@ -126,12 +123,11 @@ export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: 
  * Locks the offer against changes until the transaction ends. Throws unless the offer is open. Reads the offer from the
  * database, because the caller's copy from the catalogue may be slightly out of date.
  */
-export function openOfferLock(offerId: string, clock: Clock): Step<void> {
-  return mapStep(offerWindowLock(offerId), (window) => {
-    assertNotOver(window, clock);
-    if (window.starts_at !== null && clock.now() < Date.parse(window.starts_at))
-      throw new ApiError('offer_not_started');
-  });
+export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Promise<void> {
+  const window = await lockOfferWindow(tx, offerId);
+  assertNotOver(window, clock);
+  if (window.starts_at !== null && clock.now() < Date.parse(window.starts_at))
+    throw new ApiError('offer_not_started');
 }
 
 /**
@@ -150,12 +146,11 @@ export class TermsChanged extends Error {
 
 /**
  * Throws `TermsChanged` unless the stored offer has the terms of the caller's copy: options, contracts and funding
- * assets. Runs under the lock of `openOfferLock`.
+ * assets. Call it under the lock of `lockOpenOffer`.
  */
-export function sameTerms(tx: Db, offer: Offer): Step<void> {
-  return mapStep(offerById(tx, offer.id), (stored) => {
-    if (stored !== null && termsOf(stored) !== termsOf(offer)) throw new TermsChanged(toOffer(stored));
-  });
+export async function assertSameTerms(tx: Db, offer: Offer): Promise<void> {
+  const stored = await readOfferById(tx, offer.id);
+  if (stored !== null && termsOf(stored) !== termsOf(offer)) throw new TermsChanged(toOffer(stored));
 }
 
 function termsOf({ options, contracts, funding_assets }: StoredOffer): string {
@@ -167,7 +162,7 @@ function termsOf({ options, contracts, funding_assets }: StoredOffer): string {
  * ended. Does not throw if the offer has not opened yet, because users may meet its requirements in advance.
  */
 export async function lockOptions(tx: Db, offerId: string, clock: Clock): Promise<OfferOption[]> {
-  assertNotOver(await runStep(tx, offerWindowLock(offerId)), clock);
+  assertNotOver(await lockOfferWindow(tx, offerId), clock);
   return (await readOfferById(tx, offerId))?.options ?? [];
 }
 
@@ -177,11 +172,6 @@ function assertNotOver<Window extends { ends_at: string | null }>(
 ): asserts window is Window {
   if (window === null) throw new ApiError('not_found');
   if (window.ends_at !== null && clock.now() >= Date.parse(window.ends_at)) throw new ApiError('offer_ended');
-}
-
-/** Reads options from the database, in the caller's transaction. Finds them even if their offer is no longer listed. */
-export function storedOptions(ids: readonly string[]): Step<OfferOption[]> {
-  return optionsById(ids);
 }
 
 /**

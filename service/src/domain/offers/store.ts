@@ -1,8 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { ContractProblem, OfferOption, StoredOffer } from '../../kernel/model/stored-offer.ts';
-import { fixedSql, sqlText } from '../../platform/db/fixed-sql.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { newStep, type Step } from '../../platform/db/together.ts';
 
 /** Lists the published offers of a partner, newest first. */
 export async function listPublished(db: Db, partnerId: string): Promise<StoredOffer[]> {
@@ -23,11 +21,13 @@ export async function readOfferBySlug(db: Db, slug: string): Promise<StoredOffer
   return (await readOffers(db, sql`o.slug = ${slug}`))[0] ?? null;
 }
 
-/** Lists the options with these ids. They may belong to different offers. */
-export function optionsById(ids: readonly string[]): Step<OfferOption[]> {
-  const query = fixedSql<{ option: OfferOption }>`
-    select ${OPTION} as option from offer_options p where p.id = any(${ids}::uuid[]) order by p.position`;
-  return newStep(query, (rows) => rows.map(({ option }) => option));
+/** Lists the options with these ids, even if their offers are no longer listed. They may belong to different offers. */
+export async function listOptions(db: Db, ids: readonly string[]): Promise<OfferOption[]> {
+  const { rows } = await sql<{ option: OfferOption }>`
+    select ${OPTION} as option from offer_options p where p.id = any(${ids}::uuid[]) order by p.position`.execute(
+    db,
+  );
+  return rows.map(({ option }) => option);
 }
 
 /** Lists the partners that an offer is assigned to, ordered by name. */
@@ -53,21 +53,12 @@ export async function listAllowListSharers(db: Db, offerId: string): Promise<Sto
   );
 }
 
-/** Reads an offer as a step of the transaction `tx`. */
-export function offerById(tx: Db, id: string): Step<StoredOffer | null> {
-  return newStep(selectOffers(sql`o.id = ${id}`).compile(tx), ([offer]) => offer ?? null);
-}
-
-async function readOffers(db: Db, condition: RawBuilder<boolean>): Promise<StoredOffer[]> {
-  return (await selectOffers(condition).execute(db)).rows;
-}
-
 /**
- * Selects offers and all their parts in one statement, so that the result contains all of a concurrent change or none
- * of it.
+ * Reads offers and all their parts in one statement, so that the result contains all of a concurrent change or none of
+ * it.
  */
-function selectOffers(condition: RawBuilder<boolean>): RawBuilder<StoredOffer> {
-  return sql`
+async function readOffers(db: Db, condition: RawBuilder<boolean>): Promise<StoredOffer[]> {
+  const { rows } = await sql<StoredOffer>`
     select o.id, o.slug, o.type, o.name, o.tagline, o.about, o.category, o.starts_at,
       least(o.ends_at, o.closed_at) as ends_at, o.ends_at as planned_end, o.logo_url, o.banner_url, o.symbol, o.fee_bps, o.pending_hours,
       o.open_to_anyone,
@@ -75,21 +66,22 @@ function selectOffers(condition: RawBuilder<boolean>): RawBuilder<StoredOffer> {
       (select ${ASSET} from assets a where a.id = o.asset_id) as asset,
       coalesce((select json_agg(${ASSET} order by f.position)
         from offer_funding_assets f join assets a on a.id = f.asset_id where f.offer_id = o.id), '[]') as funding_assets,
-      coalesce((select json_agg(${sql.raw(OPTION.text)} order by p.position)
+      coalesce((select json_agg(${OPTION} order by p.position)
         from offer_options p where p.offer_id = o.id), '[]') as options,
       coalesce((select json_agg(${CONTRACT} order by c.position)
         from offer_contracts c where c.offer_id = o.id), '[]') as contracts
-    from offers o where ${condition} order by o.inserted_at desc, o.id desc`;
+    from offers o where ${condition} order by o.inserted_at desc, o.id desc`.execute(db);
+  return rows;
 }
 
 const ASSET = sql`json_build_object('id', a.id, 'code', a.code, 'name', a.name, 'fractional_digits', a.fractional_digits)`;
 
-const OPTION = sqlText(`json_build_object('id', p.id, 'slug', p.slug, 'price_usd', p.price_usd::text,
+const OPTION = sql`json_build_object('id', p.id, 'slug', p.slug, 'price_usd', p.price_usd::text,
   'floor_price_usd', p.floor_price_usd::text, 'bid_increment', p.bid_increment::text,
   'minimum_purchase_usd', p.minimum_purchase_usd::text, 'total_token_supply', p.total_token_supply::text,
   'sale_agreement_url', p.sale_agreement_url, 'accreditation_days', p.accreditation_days,
   'requirements', coalesce((select json_agg(json_build_object('object', 'requirement', 'id', r.id, 'type', r.type,
-    'details', r.details) order by r.position) from requirements r where r.option_id = p.id), '[]'))`);
+    'details', r.details) order by r.position) from requirements r where r.option_id = p.id), '[]'))`;
 
 const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'address', c.address,
   'asset_address', c.asset_address, 'allow_list', c.allow_list, 'domain_name', c.domain_name,
@@ -101,13 +93,14 @@ const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'addres
     from offer_funding_tokens t where t.offer_id = c.offer_id and t.chain = c.chain), '[]'))`;
 
 /** Locks the offer against changes and returns its sale window. Returns null if there is no such published offer. */
-export function offerWindowLock(
+export async function lockOfferWindow(
+  tx: Db,
   offerId: string,
-): Step<{ starts_at: string | null; ends_at: string | null } | null> {
-  const query = fixedSql<{ starts_at: string | null; ends_at: string | null }>`
+): Promise<{ starts_at: string | null; ends_at: string | null } | null> {
+  const { rows } = await sql<{ starts_at: string | null; ends_at: string | null }>`
     select starts_at, least(ends_at, closed_at) as ends_at from offers
-    where id = ${offerId} and published_at is not null for share`;
-  return newStep(query, ([window]) => window ?? null);
+    where id = ${offerId} and published_at is not null for share`.execute(tx);
+  return rows[0] ?? null;
 }
 
 /** Locks an option against changes until the transaction ends, and returns its price and its supply cap. */

@@ -23,11 +23,11 @@ import {
 import { lockRemainingSupply } from '../holdings/supply.ts';
 import {
   assertReadable,
+  assertSameTerms,
   contractOn,
   findOffer,
   findOption,
-  openOfferLock,
-  sameTerms,
+  lockOpenOffer,
   TermsChanged,
 } from '../offers/offer.ts';
 import { isOwnTransaction } from './approval-store.ts';
@@ -227,8 +227,8 @@ async function recordParticipation(
 ): Promise<Participation> {
   return ctx.commitReply(async (tx) => {
     const gate = { offer, options: [option], wallet: row.wallet_address };
-    const first = openOfferLock(offer.id, ctx.clock);
-    await lockEligible(ctx, tx, caller, 'participate', gate, { first, last: [sameTerms(tx, offer)] });
+    await lockEligible(ctx, tx, caller, 'participate', gate, () => lockOpenOffer(tx, offer.id, ctx.clock));
+    await assertSameTerms(tx, offer);
     await assertCapacity(tx, option, row);
     const shortage = shared && (await lockShortage(tx, shared));
     if (shortage) throw new ApiError(shortage.code, shortage.details);

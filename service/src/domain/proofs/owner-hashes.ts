@@ -1,8 +1,7 @@
 import { type FormerTagKey, formerTags, sealTagKeys } from '../../kernel/former-tag-keys.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { runStep } from '../../platform/db/together.ts';
-import { ownerKeys, putOwner, putOwnerKey } from './proof-store.ts';
+import { listOwnerKeys, putOwner, putOwnerKey } from './proof-store.ts';
 
 const PURPOSE = 'wallet owner';
 
@@ -30,7 +29,7 @@ export function ownerHashes({ sealing }: Parts, keys: readonly FormerTagKey[], a
  */
 export async function keepOwnerKeys({ db, sealing }: Parts & Pick<Context, 'db'>): Promise<number> {
   return db.transaction().execute(async (tx) => {
-    const keys = sealTagKeys(sealing, PURPOSE, await runStep(tx, ownerKeys(tx)));
+    const keys = sealTagKeys(sealing, PURPOSE, await listOwnerKeys(tx));
     for (const { fingerprint, sealed } of keys) await putOwnerKey(tx, fingerprint, sealed);
     return keys.length;
   });

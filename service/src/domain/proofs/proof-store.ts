@@ -1,7 +1,5 @@
 import { sql } from 'kysely';
-import { fixedSql } from '../../platform/db/fixed-sql.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { newStep, runSteps, type Step } from '../../platform/db/together.ts';
 import type { OptionAddresses, WalletProofs } from '../../platform/db/wallet-tables.ts';
 
 export type StoredProof = Pick<
@@ -10,9 +8,10 @@ export type StoredProof = Pick<
 >;
 
 /** Locks the proofs of one wallet with one partner until the transaction ends. */
-export function walletLock(db: Db, partnerId: string, address: string): Step<void> {
-  const query = sql`select pg_advisory_xact_lock(hashtextextended(${`wallet proof ${partnerId} ${address}`}, 0))`;
-  return newStep(query.compile(db), () => undefined);
+export async function lockWallet(tx: Db, partnerId: string, address: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`wallet proof ${partnerId} ${address}`}, 0))`.execute(
+    tx,
+  );
 }
 
 /**
@@ -24,21 +23,19 @@ export async function lockOtherHolders(
   tx: Db,
   { partner_id, address, user_id, chain }: Pick<WalletProofs, 'partner_id' | 'address' | 'user_id' | 'chain'>,
 ): Promise<string[]> {
-  const proofs = sql<{ user_id: string; counts: boolean }>`
+  const { rows: proven } = await sql<{ user_id: string; counts: boolean }>`
     select user_id, ${chain} = '*' or chain in ('*', ${chain}) as counts from wallet_proofs
-    where partner_id = ${partner_id} and address = ${address} and user_id <> ${user_id} for update`;
-  const bindings = sql<{ user_id: string }>`
+    where partner_id = ${partner_id} and address = ${address} and user_id <> ${user_id} for update`.execute(
+    tx,
+  );
+  const { rows: bindings } = await sql<{ user_id: string }>`
     select distinct user_id from option_addresses
-    where partner_id = ${partner_id} and address = ${address} and user_id <> ${user_id}`;
-  const { proven, bound } = await runSteps(tx, {
-    proven: newStep(proofs.compile(tx), (rows) => rows),
-    bound: newStep(bindings.compile(tx), (rows) => rows.map((row) => row.user_id)),
-  });
+    where partner_id = ${partner_id} and address = ${address} and user_id <> ${user_id}`.execute(tx);
   const provers = new Set(proven.map((row) => row.user_id));
   return [
     ...new Set([
       ...proven.filter((row) => row.counts).map((row) => row.user_id),
-      ...bound.filter((id) => !provers.has(id)),
+      ...bindings.map((row) => row.user_id).filter((id) => !provers.has(id)),
     ]),
   ];
 }
@@ -108,9 +105,8 @@ export async function putOwner(tx: Db, hash: Buffer, userId: string): Promise<vo
   );
 }
 
-export function ownerKeys(db: Db): Step<{ fingerprint: Buffer; sealed: Buffer }[]> {
-  const query = db.selectFrom('wallet_owner_keys').select(['fingerprint', 'sealed']);
-  return newStep(query.compile(), (rows) => rows);
+export async function listOwnerKeys(db: Db): Promise<{ fingerprint: Buffer; sealed: Buffer }[]> {
+  return db.selectFrom('wallet_owner_keys').select(['fingerprint', 'sealed']).execute();
 }
 
 export async function putOwnerKey(db: Db, fingerprint: Buffer, sealed: Buffer): Promise<void> {
@@ -142,13 +138,13 @@ export type ProofKey = { partner_id: string; user_id: string; wallet_address: st
  * Returns whether, for every entry of `keys`, the user has a proof of the wallet with the partner. Until the
  * transaction ends, no other user can prove these wallets with the partner.
  */
-export function allProofsLock(keys: readonly ProofKey[]): Step<boolean> {
-  const query = fixedSql<{ row: bigint }>`
+export async function lockProofs(tx: Db, keys: readonly ProofKey[]): Promise<boolean> {
+  const { rows } = await sql<{ row: bigint }>`
     select n.row from unnest(${keys.map((key) => key.partner_id)}::uuid[], ${keys.map((key) => key.user_id)}::uuid[],
       ${keys.map((key) => key.wallet_address)}::text[]) with ordinality as n (partner_id, user_id, address, row)
     join wallet_proofs w on w.partner_id = n.partner_id and w.user_id = n.user_id and w.address = n.address
-    order by w.partner_id, w.address, w.chain for share of w`;
-  return newStep(query, (rows) => new Set(rows.map(({ row }) => row)).size === keys.length);
+    order by w.partner_id, w.address, w.chain for share of w`.execute(tx);
+  return new Set(rows.map(({ row }) => row)).size === keys.length;
 }
 
 /** Returns the addresses of all wallets that the user has proven or bound. */

@@ -5,21 +5,20 @@ import { toTimestamp } from '../../kernel/wire.ts';
 import type { SignerKind } from '../../platform/chain/signatures.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { mapStep, runSteps, type Step } from '../../platform/db/together.ts';
 import { hasLiveOrder } from '../holdings/live-order.ts';
 import { failPreparedOf, hasOpenParticipation } from '../holdings/wallet-use.ts';
-import { sharedAccountLock } from '../users/account.ts';
+import { shareAccount } from '../users/account.ts';
 import { ownerHashes, rememberOwner } from './owner-hashes.ts';
 import {
-  allProofsLock,
   deleteProofs,
   isOwnedByRestricted,
+  listOwnerKeys,
   lockOtherHolders,
-  ownerKeys,
+  lockProofs,
+  lockWallet,
   type ProofKey,
   putProof,
   type StoredProof,
-  walletLock,
 } from './proof-store.ts';
 import { endBindings } from './unbinding.ts';
 
@@ -64,12 +63,9 @@ export async function recordProof(
     proved_at: toTimestamp(ctx.clock.micros()),
   };
   await ctx.db.transaction().execute(async (tx) => {
-    const { keys } = await runSteps(tx, {
-      account: sharedAccountLock(userId),
-      wallet: walletLock(tx, partnerId, address),
-      keys: ownerKeys(tx),
-    });
-    const hashes = ownerHashes(ctx, keys, address);
+    await shareAccount(tx, userId);
+    await lockWallet(tx, partnerId, address);
+    const hashes = ownerHashes(ctx, await listOwnerKeys(tx), address);
     if (await isOwnedByRestricted(tx, { hashes, address, userId })) throw new ApiError('wallet_restricted');
     const others = await lockOtherHolders(tx, proof);
     if (others.length > 0) await endProofsOf(ctx, tx, { partnerId, address, userIds: others });
@@ -114,19 +110,9 @@ export async function isProvenOn(
   return false;
 }
 
-/**
- * Returns whether, for every entry of `keys`, the user still has a proof of the wallet. Locks the proofs until the
- * transaction ends, so that no other user can prove the wallet with the partner.
- */
-export function proofsLock(keys: readonly ProofKey[]): Step<boolean> {
-  return allProofsLock(keys);
-}
-
-/** Like `proofsLock`, but for one wallet. Throws `wallet_not_proven` if there is no proof. */
-export function proofLock({ user_id, partner_id, wallet_address }: ProofKey): Step<void> {
-  return mapStep(proofsLock([{ user_id, partner_id, wallet_address }]), (isProven) => {
-    if (!isProven) throw new ApiError('wallet_not_proven');
-  });
+/** Like `lockProofs`, but for one wallet. Throws `wallet_not_proven` if there is no proof. */
+export async function lockProof(tx: Db, key: ProofKey): Promise<void> {
+  if (!(await lockProofs(tx, [key]))) throw new ApiError('wallet_not_proven');
 }
 
 async function countsOn(

@@ -3,7 +3,6 @@ import type { ChainName } from '../../kernel/chains.ts';
 import type { Keyset } from '../../kernel/paging.ts';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { newStep, type Step } from '../../platform/db/together.ts';
 import type { WalletChallenges } from '../../platform/db/wallet-tables.ts';
 
 export type ChallengeKey = Pick<WalletChallenges, 'client_id' | 'user_id' | 'chain' | 'address'>;
@@ -70,24 +69,34 @@ const BOUND = sql`id, option_id, user_id, partner_id, protocol, address, created
  * Locks the user's bindings to an option, and protects the offer from changes, until the transaction ends. Returns the
  * time at which the offer ends, or null if it has no end.
  */
-export function bindingsLock(db: Db, offerId: string, optionId: string, userId: string): Step<string | null> {
-  const query = sql<{ ends_at: string | null }>`
+export async function lockBindings(
+  tx: Db,
+  offerId: string,
+  optionId: string,
+  userId: string,
+): Promise<string | null> {
+  const { rows } = await sql<{ ends_at: string | null }>`
     select least(ends_at, closed_at) as ends_at,
       pg_advisory_xact_lock(hashtextextended(${`bindings ${optionId} ${userId}`}, 0))
-    from offers where id = ${offerId} for share`;
-  return newStep(query.compile(db), ([offer]) => offer?.ends_at ?? null);
+    from offers where id = ${offerId} for share`.execute(tx);
+  return rows[0]?.ends_at ?? null;
 }
 
 /**
  * Lists the user's bindings to an option, oldest first. If another user has bound `address` to the option, includes
  * that binding too.
  */
-export function bindings(db: Db, optionId: string, userId: string, address: string): Step<BoundAddress[]> {
-  const query = sql<BoundAddress>`
+export async function listBindings(
+  db: Db,
+  optionId: string,
+  userId: string,
+  address: string,
+): Promise<BoundAddress[]> {
+  const { rows } = await sql<BoundAddress>`
     select ${BOUND} from option_addresses
     where option_id = ${optionId} and (user_id = ${userId} or address = ${address})
-    order by created_at, id`;
-  return newStep(query.compile(db), (rows) => rows);
+    order by created_at, id`.execute(db);
+  return rows;
 }
 
 export type NewBinding = {

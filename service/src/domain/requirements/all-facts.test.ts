@@ -43,7 +43,7 @@ test('the facts of all users are the facts of each user', async () => {
 
   const listed = [];
   for await (const users of readAllFacts(one.ctx, optionIds)) listed.push(...users);
-  const each = await Promise.all(ids.map((id) => readFacts(one.ctx, id, optionIds)));
+  const each = await Promise.all(ids.map((id) => readFacts(one.ctx, one.ctx.db, id, optionIds)));
   expect(listed.map((user) => user.facts)).toEqual(expect.arrayContaining(each));
   expect(each.map((user) => Object.keys(user?.reviews ?? {}).length)).toEqual([2, 2, 0]);
   expect(each.map((user) => user?.documents.tax_certification?.status)).toEqual([

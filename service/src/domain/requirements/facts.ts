@@ -1,36 +1,25 @@
 import type { PiiFacts } from '../../kernel/model/personal-data.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { mapStep, type Step } from '../../platform/db/together.ts';
 import type { AcknowledgedText, UserFacts } from './status.ts';
-import { type FactsRow, factsRow, readFactsRow, readFactsRowsIn } from './store.ts';
+import { type FactsRow, readFactsRow, readFactsRowsIn } from './store.ts';
 
-export { applicantsLock, type FactsRow, factsText } from './store.ts';
+export { type FactsRow, factsText, lockApplicants } from './store.ts';
 
 type FactsContext = Pick<Context, 'openPiiFacts' | 'config'>;
 
 /** Reads all facts about a user in one round trip, without calling a provider. Returns null for an unknown user. */
 export async function readFacts(
-  ctx: Context,
+  ctx: FactsContext,
+  db: Db,
   userId: string,
   optionIds: readonly string[],
 ): Promise<UserFacts | null> {
-  const row = await readFactsRow(ctx.statements, userId, optionIds);
+  const row = await readFactsRow(db, userId, optionIds);
   return row === undefined ? null : toFacts(ctx, userId, row);
 }
 
-/** Like `readFacts`, but runs as a step of a transaction and so sees the transaction's changes. */
-export function factsStep(
-  ctx: FactsContext,
-  userId: string,
-  optionIds: readonly string[],
-): Step<UserFacts | null> {
-  return mapStep(factsRow(userId, optionIds), (row) =>
-    row === undefined ? null : toFacts(ctx, userId, row),
-  );
-}
-
-/** Like `factsStep`, but for many users. The result is keyed by user id and omits unknown users. */
+/** Like `readFacts`, but for many users. The result is keyed by user id and omits unknown users. */
 export async function readFactsOfAllIn(
   ctx: FactsContext,
   tx: Db,

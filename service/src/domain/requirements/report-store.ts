@@ -1,20 +1,17 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/pool.ts';
 import type { ReportedStatuses } from '../../platform/db/reported-tables.ts';
-import { newStep, type Step } from '../../platform/db/together.ts';
 
 /**
  * Takes a lock until the transaction ends, so that only one report about a user runs at a time. Each report sees what
  * the transactions of earlier reports have committed, so the last report covers all facts.
  */
-export function reportsLock(db: Db, userId: string): Step<void> {
-  const query = sql`select pg_advisory_xact_lock(hashtext('requirement reports'), hashtext(${userId}))`;
-  return newStep(query.compile(db), () => undefined);
+export async function lockReports(tx: Db, userId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('requirement reports'), hashtext(${userId}))`.execute(tx);
 }
 
-export function reportedStatuses(db: Db, userId: string): Step<ReportedStatuses[]> {
-  const query = db.selectFrom('reported_statuses').selectAll().where('user_id', '=', userId);
-  return newStep(query.compile(), (rows) => rows);
+export async function listReportedStatuses(db: Db, userId: string): Promise<ReportedStatuses[]> {
+  return db.selectFrom('reported_statuses').selectAll().where('user_id', '=', userId).execute();
 }
 
 export async function saveReportedStatuses(tx: Db, rows: readonly ReportedStatuses[]): Promise<void> {

@@ -1,10 +1,9 @@
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { runStep } from '../../platform/db/together.ts';
 import { listEventReaders } from '../../platform/events/event.ts';
 import { startInterval } from '../../platform/jobs/interval.ts';
 import { type Report, reportUser, STATUS_CHANGED } from './report.ts';
-import { listDueChecks, lockDueCheck, planCheck, reportsLock } from './report-store.ts';
+import { listDueChecks, lockDueCheck, lockReports, planCheck } from './report-store.ts';
 import type { UserFacts } from './status.ts';
 import { validUntil } from './validity.ts';
 
@@ -38,7 +37,7 @@ async function checkUser(ctx: Context, userId: string): Promise<boolean> {
     await ctx.offers.of(partnerId);
   return ctx.db.transaction().execute(async (tx) => {
     // Takes the locks in the same order as `reportStatuses` and the trigger that schedules checks.
-    await runStep(tx, reportsLock(tx, userId));
+    await lockReports(tx, userId);
     if (!(await lockDueCheck(tx, userId, toTimestamp(ctx.clock.micros())))) return true;
     const report = await reportUser(ctx, tx, userId);
     if (report === null) return false;

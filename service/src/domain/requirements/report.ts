@@ -5,10 +5,9 @@ import type { Context } from '../../platform/context/context.ts';
 import type { Offer, PartnerOffers } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { ReportedStatuses } from '../../platform/db/reported-tables.ts';
-import { runSteps } from '../../platform/db/together.ts';
-import { appendEvents, eventReaders, type NewEvent } from '../../platform/events/event.ts';
-import { factsStep } from './facts.ts';
-import { reportedStatuses, reportsLock, saveReportedStatuses } from './report-store.ts';
+import { appendEvents, listEventReaders, type NewEvent } from '../../platform/events/event.ts';
+import { readFacts } from './facts.ts';
+import { listReportedStatuses, lockReports, saveReportedStatuses } from './report-store.ts';
 import { requirementStatus, type UserFacts } from './status.ts';
 
 export const STATUS_CHANGED = 'requirement.status_changed';
@@ -34,12 +33,9 @@ export async function reportStatuses(ctx: Context, tx: Db, ...userIds: readonly 
 }
 
 export async function reportUser(ctx: Context, tx: Db, userId: string): Promise<Report> {
-  const { readers } = await runSteps(tx, {
-    lock: reportsLock(tx, userId),
-    readers: eventReaders(tx, userId, STATUS_CHANGED),
-  });
+  await lockReports(tx, userId);
   const options: ReportedOption[] = [];
-  for (const partnerId of readers) {
+  for (const partnerId of await listEventReaders(tx, userId, STATUS_CHANGED)) {
     const offers = ctx.offers.of(partnerId);
     if (offers instanceof Promise) {
       offers.catch(() => undefined);
@@ -49,10 +45,8 @@ export async function reportUser(ctx: Context, tx: Db, userId: string): Promise<
   }
   if (options.length === 0) return { facts: null, options };
   const ids = options.map(({ option }) => option.id);
-  const { facts, reported } = await runSteps(tx, {
-    facts: factsStep(ctx, userId, ids),
-    reported: reportedStatuses(tx, userId),
-  });
+  const facts = await readFacts(ctx, tx, userId, ids);
+  const reported = await listReportedStatuses(tx, userId);
   if (facts !== null) await reportChanges(ctx, tx, userId, { facts, options, reported });
   return { facts, options };
 }

@@ -25,6 +25,7 @@ async function computeStatuses(
 ): Promise<Record<string, RequirementStatus>> {
   const facts = await readFacts(
     ctx,
+    ctx.db,
     userId,
     options.map(({ id }) => id),
   );

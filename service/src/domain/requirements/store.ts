@@ -1,9 +1,8 @@
-import { CompiledQuery } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type pg from 'pg';
 import type { Level } from '../../kernel/model/levels.ts';
 import type { UserKind } from '../../kernel/model/personal-data.ts';
-import type { Db, Queryable } from '../../platform/db/pool.ts';
-import { newStep, type Step } from '../../platform/db/together.ts';
+import type { Db } from '../../platform/db/pool.ts';
 import type { FormType, SubmissionStatus } from '../../platform/providers/documents.ts';
 import type { ReviewStatus } from '../../platform/providers/identity.ts';
 
@@ -75,29 +74,21 @@ const WALLETS_TEXT = `select w.user_id, ${WALLET_COLUMNS} from option_addresses 
 const ACKNOWLEDGEMENTS_TEXT = `select t.user_id, ${ACKNOWLEDGEMENT_COLUMNS} from acknowledgements t
     join offer_options o on o.offer_id = t.offer_id where t.user_id > $1 and t.user_id <= $2 and o.id = any($3)`;
 
-const READ_FACTS = { name: 'requirement_facts', text: factsText('$1') };
+const READ_FACTS = factsText('$1');
 const FACTS_OF_ALL_TEXT = `select k.user_id, f.* from unnest($1::uuid[]) as k (user_id)
     cross join lateral (${factsText('k.user_id')}) f`;
 
 /** Reads the facts about a user. Returns undefined for an unknown user. */
 export async function readFactsRow(
-  statements: Queryable,
+  db: Db,
   userId: string,
   optionIds: readonly string[],
 ): Promise<FactsRow | undefined> {
-  const { rows } = await statements.query<FactsRow>({ ...READ_FACTS, values: [userId, optionIds] });
-  return rows[0];
+  const { rows } = await db.executeQuery(CompiledQuery.raw(READ_FACTS, [userId, optionIds]));
+  return rows[0] as FactsRow | undefined;
 }
 
-/** Like `readFactsRow`, but runs as a step of a transaction and so sees the transaction's changes. */
-export function factsRow(userId: string, optionIds: readonly string[]): Step<FactsRow | undefined> {
-  return newStep(
-    CompiledQuery.raw(READ_FACTS.text, [userId, optionIds]),
-    (rows) => rows[0] as FactsRow | undefined,
-  );
-}
-
-/** Like `factsRow`, but for many users. The result is keyed by user id. */
+/** Like `readFactsRow`, but for many users. The result is keyed by user id. */
 export async function readFactsRowsIn(
   tx: Db,
   userIds: readonly string[],
@@ -111,9 +102,10 @@ export async function readFactsRowsIn(
  * Locks the users' rows in `identity_applicants` until the transaction ends. Until then, updates from the identity
  * provider wait, because they lock the same rows.
  */
-export function applicantsLock(userIds: readonly string[]): Step<void> {
-  const text = 'select from identity_applicants where user_id = any($1::uuid[]) order by user_id for share';
-  return newStep(CompiledQuery.raw(text, [userIds]), () => undefined);
+export async function lockApplicants(tx: Db, userIds: readonly string[]): Promise<void> {
+  await sql`select from identity_applicants where user_id = any(${userIds}::uuid[]) order by user_id for share`.execute(
+    tx,
+  );
 }
 
 export type NextFactsRow = FactsRow & { id: string; is_held: boolean };

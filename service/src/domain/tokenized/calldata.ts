@@ -4,13 +4,12 @@ import { toTimestamp } from '../../kernel/wire.ts';
 import { readDecimals } from '../../platform/chain/evm/erc20.ts';
 import { simulate } from '../../platform/chain/evm/simulate.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { mapStep } from '../../platform/db/together.ts';
 import { appendEvent } from '../../platform/events/event.ts';
 import type { Signer } from '../../platform/operator/signer.ts';
 import { invalidResponse } from '../../platform/outbound/failure.ts';
 import type { Attestation } from '../../platform/providers/venue.ts';
 import { orderEvent } from '../holdings/order-event.ts';
-import { moveOrder, orderIssuance } from '../holdings/order-store.ts';
+import { issueOrder, moveOrder } from '../holdings/order-store.ts';
 import { assertMayTrade, lockMayTrade } from './eligibility.ts';
 import type { Intent } from './intent.ts';
 import type { Cost } from './order-checks.ts';
@@ -91,11 +90,10 @@ export async function issueCalldata(
     receive_output_amount: attestation.quantity.toString(),
     receive_output_decimals: assetDecimals,
   };
-  return ctx.commitReply(async (tx, storing) => {
-    const issued = mapStep(orderIssuance(id, fee, toTimestamp(ctx.clock.micros())), (isAttested) => {
-      if (!isAttested) throw new ApiError('order_outstanding', { expires_at: expiryOf(attestation) });
-    });
-    await lockMayTrade(ctx, tx, intent.caller, intent.offer, wallet, [issued, storing(reply)]);
+  return ctx.commitReply(async (tx) => {
+    await lockMayTrade(ctx, tx, intent.caller, intent.offer, wallet);
+    if (!(await issueOrder(tx, id, fee, toTimestamp(ctx.clock.micros()))))
+      throw new ApiError('order_outstanding', { expires_at: expiryOf(attestation) });
     const order = {
       id,
       partner_id: intent.caller.partnerId,

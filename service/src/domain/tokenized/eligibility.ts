@@ -5,13 +5,12 @@ import type { EvmContract, OfferOption } from '../../kernel/model/stored-offer.t
 import type { Context } from '../../platform/context/context.ts';
 import type { Offer } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { Step } from '../../platform/db/together.ts';
 import { assertEligible, lockEligible } from '../eligibility/gate.ts';
-import { openOfferLock } from '../offers/offer.ts';
+import { lockOpenOffer } from '../offers/offer.ts';
 
 /**
  * Throws unless this user may trade the offer with this wallet. Returns whether `lockMayTrade` repeats all of the
- * checks. For `before`, see `assertEligible`.
+ * checks.
  */
 export async function assertMayTrade(
   ctx: Context,
@@ -19,14 +18,13 @@ export async function assertMayTrade(
   offer: Offer,
   { chain }: EvmContract,
   wallet: Hex,
-  before?: Step<void>,
 ): Promise<boolean> {
-  return assertEligible(ctx, caller, 'order', { offer, options: [optionOf(offer)], wallet, chain }, before);
+  return assertEligible(ctx, caller, 'order', { offer, options: [optionOf(offer)], wallet, chain });
 }
 
 /**
  * Like `assertMayTrade`, but runs in the database transaction that issues the calldata, and does not read the chain.
- * Locks the offer, and throws if it has been closed since the request arrived. Runs `last` in the same round trip.
+ * Locks the offer, and throws if it has been closed since the request arrived.
  */
 export async function lockMayTrade(
   ctx: Context,
@@ -34,10 +32,9 @@ export async function lockMayTrade(
   caller: UserCaller,
   offer: Offer,
   wallet: Hex,
-  last: readonly (Step<void> | null)[],
 ): Promise<void> {
   const gate = { offer, options: [optionOf(offer)], wallet };
-  await lockEligible(ctx, tx, caller, 'order', gate, { first: openOfferLock(offer.id, ctx.clock), last });
+  await lockEligible(ctx, tx, caller, 'order', gate, () => lockOpenOffer(tx, offer.id, ctx.clock));
 }
 
 function optionOf({ options: [option] }: Offer): OfferOption {

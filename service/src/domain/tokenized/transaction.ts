@@ -4,22 +4,21 @@ import { ApiError } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { commitSteps, mapStep } from '../../platform/db/together.ts';
 import type { Signer } from '../../platform/operator/signer.ts';
 import { notConfigured, upstreamFailureOf } from '../../platform/outbound/failure.ts';
 import { type Attestation, VenueAccountError, VenueRefusal } from '../../platform/providers/venue.ts';
 import {
   type Earlier,
-  earlierOrders,
+  findEarlierOrders,
   findHolding,
+  insertOrder,
   moveOrder,
-  orderInsertion,
   releaseExpired,
   type StoredOrder,
   saveAttestation,
 } from '../holdings/order-store.ts';
-import { proofsLock } from '../proofs/proof.ts';
-import { accountLock } from '../users/account.ts';
+import { lockProofs } from '../proofs/proof-store.ts';
+import { lockActiveAccount } from '../users/account.ts';
 import { issueCalldata } from './calldata.ts';
 import { assertMayTrade } from './eligibility.ts';
 import { type Intent, readIntent } from './intent.ts';
@@ -56,11 +55,12 @@ export async function encodeTransaction(
   const { wallet, asset, claim, contract } = intent;
   const place = { chain: contract.chain, wallet, asset };
   let earlier: Earlier = { claimed: undefined, holding: undefined };
-  const before = mapStep(earlierOrders(place, claim, iso(ctx.clock.now() - CLAIM_TTL_MS)), (found) => {
-    if (found.claimed !== undefined) assertSameIntent(intent, found.claimed);
-    earlier = found;
-  });
-  const eligibility = assertMayTrade(ctx, caller, intent.offer, contract, wallet, before);
+  const checkUser = async () => {
+    earlier = await findEarlierOrders(ctx.db, place, claim, iso(ctx.clock.now() - CLAIM_TTL_MS));
+    if (earlier.claimed !== undefined) assertSameIntent(intent, earlier.claimed);
+    return assertMayTrade(ctx, caller, intent.offer, contract, wallet);
+  };
+  const eligibility = checkUser();
   let readAt = 0;
   // Reads the terms while the database is read.
   const terms = checkTerms(ctx, intent, signer).finally(() => {
@@ -190,16 +190,12 @@ async function insertNewOrder(ctx: Context, intent: Intent, { fromBlock }: Terms
     from_block: fromBlock,
   };
   const now = toTimestamp(ctx.clock.micros());
-  // The locks keep the conditions of `orderInsertion` from changing. Their results say why nothing was inserted.
-  const { isProven, id } = await ctx.db.transaction().execute((tx) =>
-    commitSteps(tx, {
-      account: accountLock(order.user_id),
-      isProven: proofsLock([
-        { user_id: order.user_id, partner_id: order.partner_id, wallet_address: wallet },
-      ]),
-      id: orderInsertion(order, now),
-    }),
-  );
+  // The locks keep the conditions of `insertOrder` from changing. Their results say why nothing was inserted.
+  const { isProven, id } = await ctx.db.transaction().execute(async (tx) => {
+    await lockActiveAccount(tx, order.user_id);
+    const proof = { user_id: order.user_id, partner_id: order.partner_id, wallet_address: wallet };
+    return { isProven: await lockProofs(tx, [proof]), id: await insertOrder(tx, order, now) };
+  });
   if (id !== undefined) return id;
   if (!isProven) throw new ApiError('wallet_not_proven');
   const holding = await findHolding(ctx.db, order);
@@ -226,7 +222,7 @@ async function attest(
 function storeAttestation(ctx: Context, id: string, attestation: Attestation): Promise<void> {
   const expiresAt = iso(Number(attestation.expiration) * 1000);
   const now = toTimestamp(ctx.clock.micros());
-  const stored = saveAttestation(ctx.statements, id, attestation, expiresAt, now);
+  const stored = saveAttestation(ctx.db, id, attestation, expiresAt, now);
   // The caller may not wait for it immediately.
   stored.catch(() => undefined);
   return stored;

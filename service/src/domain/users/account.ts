@@ -1,8 +1,7 @@
 import { ApiError } from '../../kernel/errors.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { mapStep, runStep, type Step } from '../../platform/db/together.ts';
-import { isHeld, stateLock } from './hold.ts';
+import { isHeldUser, lockAccountState } from './hold-store.ts';
 
 /** The failed check for an account on hold, as in eligibility. It never reveals the reason for the hold. */
 export const HELD = {
@@ -16,25 +15,21 @@ export const HELD = {
 } as const;
 
 /** Throws `account_restricted` if the user is on hold. */
-export async function assertNotHeld(ctx: Pick<Context, 'statements'>, userId: string): Promise<void> {
-  if (await isHeld(ctx, userId)) throw accountRestricted();
+export async function assertNotHeld({ db }: Pick<Context, 'db'>, userId: string): Promise<void> {
+  if (await isHeldUser(db, userId)) throw accountRestricted();
 }
 
 /**
  * Like `assertNotHeld`, but locks the account, so that no hold can be placed on the user until the transaction ends.
  * Also throws `unauthorized` if the account was erased while the request was running.
  */
-export function accountLock(userId: string): Step<void> {
-  return mapStep(stateLock(userId, 'no key update'), assertMayAct);
+export async function lockActiveAccount(tx: Db, userId: string): Promise<void> {
+  assertMayAct(await lockAccountState(tx, userId, 'no key update'));
 }
 
-/** Like `accountLock`, but requests from one user do not wait for each other. */
-export function shareAccount(tx: Db, userId: string): Promise<void> {
-  return runStep(tx, sharedAccountLock(userId));
-}
-
-export function sharedAccountLock(userId: string): Step<void> {
-  return mapStep(stateLock(userId, 'share'), assertMayAct);
+/** Like `lockActiveAccount`, but requests from one user do not wait for each other. */
+export async function shareAccount(tx: Db, userId: string): Promise<void> {
+  assertMayAct(await lockAccountState(tx, userId, 'share'));
 }
 
 function assertMayAct({ isHeld, isErased }: { isHeld: boolean; isErased: boolean }): void {

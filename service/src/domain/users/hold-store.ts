@@ -1,7 +1,5 @@
-import { CompiledQuery, sql } from 'kysely';
-import { fixedSql, queryRows } from '../../platform/db/fixed-sql.ts';
-import type { Db, Queryable } from '../../platform/db/pool.ts';
-import { newStep, type Step } from '../../platform/db/together.ts';
+import { sql } from 'kysely';
+import type { Db } from '../../platform/db/pool.ts';
 import { erasedAddressOf } from './email.ts';
 
 /** Puts a user on hold. Returns false if the user is already on hold. */
@@ -46,9 +44,9 @@ export async function listHolds(db: Db, userId: string) {
     .execute();
 }
 
-export async function isHeldUser(statements: Queryable, userId: string): Promise<boolean> {
-  const query = fixedSql`select from users where id = ${userId} and held_at is not null`;
-  return (await queryRows(statements, query)).length > 0;
+export async function isHeldUser(db: Db, userId: string): Promise<boolean> {
+  const { rows } = await sql`select from users where id = ${userId} and held_at is not null`.execute(db);
+  return rows.length > 0;
 }
 
 export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
@@ -57,24 +55,21 @@ export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-export type AccountState = { isHeld: boolean; isErased: boolean };
-
-const ACCOUNT_STATE = `select held_at is not null as "isHeld", email = $1 as "isErased" from users where id = $2`;
-const LOCK_STATE = {
-  share: `${ACCOUNT_STATE} for share`,
-  'no key update': `${ACCOUNT_STATE} for no key update`,
-};
+type AccountState = { isHeld: boolean; isErased: boolean };
 
 /**
  * Returns whether the account is on hold and whether it is erased. Locks the user, so that neither state can change
  * until the transaction ends. Several transactions can have a `share` lock at the same time.
  */
-export function accountStateLock(userId: string, lock: keyof typeof LOCK_STATE): Step<AccountState> {
-  const query = CompiledQuery.raw(LOCK_STATE[lock], [erasedAddressOf(userId), userId]);
-  return newStep(
-    query as CompiledQuery<AccountState>,
-    ([state]) => state ?? { isHeld: false, isErased: false },
-  );
+export async function lockAccountState(
+  tx: Db,
+  userId: string,
+  lock: 'share' | 'no key update',
+): Promise<AccountState> {
+  const { rows } = await sql<AccountState>`
+    select held_at is not null as "isHeld", email = ${erasedAddressOf(userId)} as "isErased"
+    from users where id = ${userId} for ${sql.raw(lock)}`.execute(tx);
+  return rows[0] ?? { isHeld: false, isErased: false };
 }
 
 /** Locks the users, so that no hold can be placed on them until the transaction ends. Returns the users on hold. */

@@ -3,17 +3,7 @@ import { newId } from '../../kernel/ids.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { Step } from '../../platform/db/together.ts';
-import {
-  type AccountState,
-  accountStateLock,
-  endHold,
-  insertHold,
-  isErasedUser,
-  isHeldUser,
-  listHolds,
-  lockHeldUsers,
-} from './hold-store.ts';
+import { endHold, insertHold, isErasedUser, listHolds, lockHeldUsers } from './hold-store.ts';
 import { lockUser } from './user.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
@@ -57,18 +47,6 @@ export async function showHolds(
     const holds = await listHolds(tx, user.id);
     return { ...user, isHeld: holds.some(({ released_at }) => released_at === null), holds };
   });
-}
-
-export function isHeld({ statements }: Pick<Context, 'statements'>, userId: string): Promise<boolean> {
-  return isHeldUser(statements, userId);
-}
-
-/**
- * Returns whether the account is on hold and whether it is erased. Locks the account, so that neither state can change
- * until the transaction ends. Several transactions can have a `share` lock at the same time.
- */
-export function stateLock(userId: string, lock: 'share' | 'no key update'): Step<AccountState> {
-  return accountStateLock(userId, lock);
 }
 
 /** Returns whether the account was erased. Nothing new may be stored for an erased account. */

@@ -7,30 +7,30 @@ import { readPage } from '../../kernel/paging.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { mapStep, runSteps, type Step } from '../../platform/db/together.ts';
 import { appendEvent } from '../../platform/events/event.ts';
 import { assertEligible } from '../eligibility/gate.ts';
 import { assertNotEnded } from '../eligibility/window.ts';
-import { findOffer, findOption, offerState, storedOptions } from '../offers/offer.ts';
+import { findOffer, findOption, offerState } from '../offers/offer.ts';
+import { listOptions } from '../offers/store.ts';
 import { bindingEvent } from '../proofs/binding-event.ts';
 import { proveOwnership, readAddress } from '../proofs/challenge.ts';
 import { rememberOwner } from '../proofs/owner-hashes.ts';
-import { proofLock } from '../proofs/proof.ts';
+import { lockProof } from '../proofs/proof.ts';
 import { deleteUnboundProofs } from '../proofs/proof-store.ts';
 import type { AddressQuery, ConnectWallet, OptionAddress, OptionAddresses } from '../proofs/schema.ts';
 import {
   type BoundAddress,
-  bindings,
-  bindingsLock,
   deleteBinding,
   findBinding,
   insertBinding,
+  listBindings,
   listUserBindings,
+  lockBindings,
   type NewBinding,
   replaceAddress,
 } from '../proofs/store.ts';
 import { reportStatuses } from '../requirements/report.ts';
-import { accountLock } from '../users/account.ts';
+import { lockActiveAccount } from '../users/account.ts';
 
 /** Binds a wallet to an offer option once the wallet's owner has signed the challenge. */
 export async function connectWallet(
@@ -52,16 +52,14 @@ export async function connectWallet(
   await proveOwnership(ctx, caller, { chain: input.chain, address, signature: input.signature });
   return ctx.commitReply(async (tx) => {
     const { userId: user_id, partnerId: partner_id } = caller;
-    const { found, current } = await runSteps(tx, {
-      window: windowLock(ctx, tx, offer.id, option.id, user_id),
-      account: accountLock(user_id),
-      // Another user may have proven the wallet since `proveOwnership` returned.
-      proof: proofLock({ user_id, partner_id, wallet_address: address }),
-      found: bindings(tx, option.id, user_id, address),
-      // Read again, because the limit may have changed since the catalogue was read.
-      current: storedOptions([option.id]),
-    });
-    if (current[0] === undefined) throw new ApiError('not_found');
+    await lockWindow(ctx, tx, offer.id, option.id, user_id);
+    await lockActiveAccount(tx, user_id);
+    // Another user may have proven the wallet since `proveOwnership` returned.
+    await lockProof(tx, { user_id, partner_id, wallet_address: address });
+    const found = await listBindings(tx, option.id, user_id, address);
+    // Read again, because the limit may have changed since the catalogue was read.
+    const [current] = await listOptions(tx, [option.id]);
+    if (current === undefined) throw new ApiError('not_found');
     const wanted: NewBinding = {
       id: newId(ctx.clock, ctx.random),
       option_id: option.id,
@@ -72,7 +70,7 @@ export async function connectWallet(
       proved_chain: input.chain,
       proved_at: toTimestamp(ctx.clock.micros()),
     };
-    const { binding, isNew } = await bind(tx, current[0], wanted, found);
+    const { binding, isNew } = await bind(tx, current, wanted, found);
     if (isNew) await appendEvent(ctx, tx, bindingEvent('wallet.bound', offer.id, caller.partnerId, binding));
     if (isNew) await reportStatuses(ctx, tx, caller.userId);
     return toOptionAddress(binding);
@@ -81,7 +79,7 @@ export async function connectWallet(
 
 /**
  * Adds the wallet, replaces the user's previous wallet, or returns the existing binding. `found` must have been read
- * under `windowLock`.
+ * under `lockWindow`.
  */
 async function bind(
   tx: Db,
@@ -145,10 +143,8 @@ export async function removeWallet(
   const found = isId(id) ? await findBinding(ctx.db, offer.id, caller.userId, id) : undefined;
   if (found === undefined) throw new ApiError('not_found');
   return ctx.commitReply(async (tx) => {
-    await runSteps(tx, {
-      window: windowLock(ctx, tx, offer.id, found.option_id, caller.userId),
-      account: accountLock(caller.userId),
-    });
+    await lockWindow(ctx, tx, offer.id, found.option_id, caller.userId);
+    await lockActiveAccount(tx, caller.userId);
     const removed = await deleteBinding(tx, id);
     if (removed === undefined) throw new ApiError('not_found');
     await rememberOwner(ctx, tx, caller.userId, removed.address);
@@ -160,16 +156,15 @@ export async function removeWallet(
 }
 
 /** Locks the user's bindings to the option. Throws if the offer has ended. */
-function windowLock(
+async function lockWindow(
   { clock }: Pick<Context, 'clock'>,
-  db: Db,
+  tx: Db,
   offerId: string,
   optionId: string,
   userId: string,
-): Step<void> {
-  return mapStep(bindingsLock(db, offerId, optionId, userId), (endsAt) =>
-    assertNotEnded({ opens: -Infinity, ends: endsAt === null ? Infinity : Date.parse(endsAt) }, clock),
-  );
+): Promise<void> {
+  const endsAt = await lockBindings(tx, offerId, optionId, userId);
+  assertNotEnded({ opens: -Infinity, ends: endsAt === null ? Infinity : Date.parse(endsAt) }, clock);
 }
 
 function toOptionAddress({ id, address, option_id, protocol, inserted_at }: BoundAddress): OptionAddress {

@@ -35,7 +35,7 @@ export async function explainUser(
   const { offer, partners } = await findOfferWithPartners(ctx.db, idOrSlug);
   const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
   const parts = {
-    ...{ ...ctx, statements: ctx.pool, config, chains, signatures: createSignatures(chains) },
+    ...{ ...ctx, config, chains, signatures: createSignatures(chains) },
     openPiiFacts: createFactsOpener(ctx.sealing),
     sanctions: await readAcceptedSanctions(ctx.db),
     supplier: permissionSupplier(() => null, ctx.clock),

@@ -26,8 +26,7 @@ export async function runCommand<T>(config: Config, work: (ctx: CommandContext) 
     throw new ConfigError([
       `DATABASE_URL: is not set, and there is no database in ${config.dataDir}; create one with "causeway serve", or set CAUSEWAY_DATA to the data directory of an existing one`,
     ]);
-  const isPooled = config.databaseListenUrl !== null;
-  const { pool, db, close } = openPool(url, { max: 2, isPooled, applicationName: 'causeway-command' });
+  const { pool, db, close } = openPool(url, { max: 2, applicationName: 'causeway-command' });
   try {
     await assertMigrated(pool, config);
     if (config.commandName !== undefined) await recordCommand(db, config.commandName);

@@ -1,7 +1,6 @@
 import type { Chains } from '../chain/open-chains.ts';
 import type { Signatures } from '../chain/signatures.ts';
 import type { Db } from '../db/pool.ts';
-import type { Step } from '../db/together.ts';
 import type { RetiredSigner, SignerOf } from '../operator/signers.ts';
 import type { SolanaSignerOf } from '../operator/solana-signers.ts';
 import type { CachedVenue } from '../providers/cached-venue.ts';
@@ -56,11 +55,8 @@ export type Context = Kernel & {
   /**
    * Runs the transaction whose result becomes the reply. If the request has an idempotency key, also stores the reply
    * in this transaction. Every POST must therefore make its last write in this transaction.
-   *
-   * The reply is stored after `work`. To save a round trip, `work` can call `storing` with the reply and run the step that
-   * `storing` returns. That step is null if no reply has to be stored.
    */
-  commitReply<T>(work: (tx: Db, storing: (reply: T) => Step<void> | null) => Promise<T>): Promise<T>;
+  commitReply<T>(work: (tx: Db) => Promise<T>): Promise<T>;
   /** Returns the context for a partner's requests. Partners take turns using the database and the providers. */
   forPartner(partnerId: string): Context;
 };

@@ -7,9 +7,9 @@ import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
 import type { Sealing } from '../../kernel/sealing.ts';
 import type { Signal } from '../../kernel/signal.ts';
+import type { TransactionTags } from '../db/dialect.ts';
 import type { Listener } from '../db/listen.ts';
-import type { Db, Lane, Queryable } from '../db/pool.ts';
-import type { TransactionTags } from '../db/tagged-transactions.ts';
+import type { Db, Lane } from '../db/pool.ts';
 import type { Deadlines } from '../limits/deadline.ts';
 import type { FailedAuthentication } from '../limits/failed-authentication.ts';
 import type { Overload } from '../limits/overload.ts';
@@ -28,8 +28,6 @@ export type Kernel = {
   /** Queries that use the pool directly bypass the lanes, which share the connections fairly between partners. */
   pool: pg.Pool;
   db: Db;
-  /** Runs hand-written SQL statements. */
-  statements: Queryable;
   /** Returns a database whose transactions pass `tags` (the request and its actor) to the audit log. */
   taggedDb(tags: TransactionTags): Db;
   /**

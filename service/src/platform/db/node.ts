@@ -1,4 +1,4 @@
-import { type SqlText, sqlText } from './fixed-sql.ts';
+import { type RawBuilder, sql } from 'kysely';
 
 /**
  * The class of the locks that show which nodes are running. Each node holds the shared advisory lock (NODE_LOCK_CLASS,
@@ -18,8 +18,8 @@ export function nodeLockStatement(node: number): string {
  * Returns an SQL condition: whether the node whose id is in `column` is running. `column` becomes part of the text, so it
  * must not come from a caller of the API.
  */
-export function nodeIsAlive(column: string): SqlText {
-  return sqlText(`exists (select from pg_locks where locktype = 'advisory' and classid = ${NODE_LOCK_CLASS}
+export function nodeIsAlive(column: string): RawBuilder<boolean> {
+  return sql.raw(`exists (select from pg_locks where locktype = 'advisory' and classid = ${NODE_LOCK_CLASS}
     and objid = ${column}::oid and granted
     and database = (select oid from pg_database where datname = current_database()))`);
 }

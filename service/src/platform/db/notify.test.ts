@@ -52,6 +52,13 @@ test('does not notify after a rollback, nor with the next transaction of the con
   expect(await arrived()).toEqual([]);
 });
 
+test('a notification that comes after the commit is not sent with another transaction', async () => {
+  const ended = await open.db.transaction().execute(async (tx) => tx);
+  await notifyAfterCommit(ended, 'work', 'late').catch(() => undefined);
+  await open.db.transaction().execute((tx) => sql`select 1`.execute(tx));
+  expect(await arrived()).toEqual([]);
+});
+
 test('a transaction has succeeded even if its notification fails', async () => {
   const result = await open.db.transaction().execute(async (tx) => {
     await sql`create table committed (id int)`.execute(tx);

@@ -1,13 +1,12 @@
-import { CompiledQuery, type DatabaseConnection, type Dialect, type Kysely } from 'kysely';
+import { CompiledQuery, type DatabaseConnection, type Kysely } from 'kysely';
 import type pg from 'pg';
 import type { Database } from './tables.ts';
-import { wrapDriver } from './wrap-driver.ts';
 
 /** A channel and a payload. */
 type Notification = readonly [string, string];
 
 /** A connection with the notifications to send once its transaction has committed. */
-type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, Notification> | undefined };
+type NotifyingConnection = DatabaseConnection & { notifications?: Map<string, Notification> };
 
 /**
  * Notifies the listeners of a channel once the transaction has committed. Outside a transaction, notifies them
@@ -25,8 +24,9 @@ export async function notifyAfterCommit(db: Kysely<Database>, channel: string, p
 }
 
 /** Sends the notifications of committed transactions. */
-type Notifier = {
-  send(notifications: readonly Notification[]): void;
+export type Notifier = {
+  /** Sends the notifications of the transaction that the connection has just committed. */
+  send(connection: DatabaseConnection): void;
   /** Waits until everything has been sent. */
   idle(): Promise<void>;
 };
@@ -48,33 +48,13 @@ export function createNotifier(pool: Pick<pg.Pool, 'query'>): Notifier {
     sending = null;
   };
   return {
-    send: (notifications) => {
-      for (const notification of notifications) waiting.set(notification.join(' '), notification);
+    send: ({ notifications }: NotifyingConnection) => {
+      if (notifications === undefined) return;
+      for (const [key, notification] of notifications) waiting.set(key, notification);
       sending ??= sendAll();
     },
     idle: async () => sending ?? undefined,
   };
-}
-
-/** Returns a dialect that passes the notifications of a transaction to the notifier after the commit. */
-export function notifyOnCommit(dialect: Dialect, notifier: Notifier): Dialect {
-  return wrapDriver(dialect, (driver) => ({
-    commitTransaction: async (connection: NotifyingConnection) => {
-      await driver.commitTransaction(connection);
-      const { notifications } = connection;
-      if (notifications === undefined) return;
-      connection.notifications = undefined;
-      notifier.send([...notifications.values()]);
-    },
-    rollbackTransaction: async (connection: NotifyingConnection) => {
-      connection.notifications = undefined;
-      await driver.rollbackTransaction(connection);
-    },
-    releaseConnection: (connection: NotifyingConnection) => {
-      connection.notifications = undefined;
-      return driver.releaseConnection(connection);
-    },
-  }));
 }
 
 const NOTIFY =

@@ -1,21 +1,14 @@
 import type { EventEmitter } from 'node:events';
-import type { Socket } from 'node:net';
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely } from 'kysely';
 import pg from 'pg';
-import { createFairQueue, type FairQueue } from '../../kernel/fair-queue.ts';
+import { createFairQueue } from '../../kernel/fair-queue.ts';
 import { isId } from '../../kernel/ids.ts';
 import { columnTypes } from './column-types.ts';
-import { commitWithCalls } from './commit-calls.ts';
+import { createDialect, type TransactionTags } from './dialect.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
-import { createNotifier, notifyOnCommit } from './notify.ts';
-import { breaksConnection, describeOnce, newQuery, type Queryable, type Statement, submit } from './query.ts';
-import { createSocket } from './socket.ts';
-import { nameStatements } from './statements.ts';
+import { createNotifier } from './notify.ts';
+import { createStatementPool } from './statement-pool.ts';
 import type { Database } from './tables.ts';
-import { type TransactionTags, tagTransactions } from './tagged-transactions.ts';
-import { createOnce } from './wrap-driver.ts';
-
-export type { Queryable } from './query.ts';
 
 export interface PoolOptions {
   /** Maximum number of connections. Default: 10. */
@@ -26,8 +19,6 @@ export interface PoolOptions {
   statementTimeoutMs?: number;
   /** Time limit for getting a connection, including the wait in the pool's queue. Default: 5,000. */
   connectionTimeoutMs?: number;
-  /** Whether the URL leads to a connection pooler such as PgBouncer. Default: false. */
-  isPooled?: boolean;
   log?: (message: string) => void;
   /** Called when the server has refused a statement because its disk is full. */
   onFullDisk?: () => void;
@@ -36,14 +27,12 @@ export interface PoolOptions {
 /** The database or a transaction. */
 export type Db = Kysely<Database>;
 
-export type Lane = Pick<OpenPool, 'db' | 'tagged' | 'statements'>;
+export type Lane = Pick<OpenPool, 'db' | 'tagged'>;
 
 export interface OpenPool {
   /** Connections for use without a lane (see `laneOf`). For LISTEN, use `listen.ts` instead. */
   pool: pg.Pool;
   db: Db;
-  /** Runs hand-written statements. */
-  statements: Queryable;
   /** Returns the same database, but its transactions carry these tags for the audit log. */
   tagged(tags: TransactionTags): Db;
   /**
@@ -82,8 +71,6 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     connectionTimeoutMillis: connectionTimeout,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
-    // `pg` passes the options of the connection, although its type declaration says otherwise.
-    stream: createSocket as () => Socket,
     statement_timeout: statementTimeout,
     idle_in_transaction_session_timeout: 2 * statementTimeout,
     // Applies if the server has stopped responding. A working server cancels the statement earlier, after
@@ -98,7 +85,6 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   // Likewise, losing a connection between two statements of a transaction must not end the process. The next
   // statement reports the error.
   pool.on('connect', (client) => void client.on('error', () => undefined));
-  if (options.isPooled !== true) pool.on('connect', describeOnce);
   const { onFullDisk } = options;
   if (onFullDisk !== undefined) pool.on('connect', (client) => listenForFullDisk(client, onFullDisk));
   const queue = createFairQueue({
@@ -108,15 +94,11 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     groupOf: (lane) => (lane === '' || isId(lane) ? lane : ANONYMOUS),
   });
   const notifier = createNotifier(pool);
-  const connections = nameStatements(pool, queue);
+  const connections = createStatementPool(pool, queue);
   const createLane = (lane: string): Lane => {
-    const postgres = new PostgresDialect({ pool: connections(lane) });
-    const dialect = createOnce(notifyOnCommit(commitWithCalls(postgres), notifier));
-    return {
-      statements: { query: (statement) => runStatement(pool, queue, lane, statement) },
-      db: new Kysely<Database>({ dialect }),
-      tagged: (tags) => new Kysely<Database>({ dialect: tagTransactions(dialect, tags) }),
-    };
+    const tagged = (tags?: TransactionTags) =>
+      new Kysely<Database>({ dialect: createDialect(connections(lane), notifier, tags) });
+    return { db: tagged(), tagged };
   };
   const lanes = new Map<string, Lane>();
   const laneOf = (lane: string): Lane => {
@@ -140,36 +122,6 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
       return closing;
     },
   };
-}
-
-/**
- * Runs a statement in a lane. The most frequent statements come through here, so this function uses the callback form
- * of `pool.connect`, which costs only one promise per statement. Does not use `pool.query`, which closes the connection
- * after any error.
- */
-function runStatement<Row extends pg.QueryResultRow>(
-  pool: pg.Pool,
-  queue: FairQueue,
-  lane: string,
-  statement: Statement,
-): Promise<{ rows: Row[] }> {
-  const send = (leave: () => void) =>
-    new Promise<{ rows: Row[] }>((resolve, reject) => {
-      pool.connect((failure, client, release) => {
-        if (client === undefined) {
-          leave();
-          reject(failure);
-          return;
-        }
-        submit(client, newQuery(statement), (error, result) => {
-          release(breaksConnection(error));
-          leave();
-          if (error) reject(error);
-          else resolve(result as pg.QueryResult<Row>);
-        });
-      });
-    });
-  return queue.tryTake() ? send(queue.release) : queue.take(lane).then(send);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Db } from '../db/pool.ts';
 import type { RelatedResource } from '../db/settlement-tables.ts';
 import { assignPositions, insertEvents } from './store.ts';
 
-export { EVENTS_CHANNEL, eventReaders, listEventReaders } from './store.ts';
+export { EVENTS_CHANNEL, listEventReaders } from './store.ts';
 
 export type NewEvent = {
   partnerId: string;

@@ -1,11 +1,9 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { isId } from '../../kernel/ids.ts';
-import { callAtCommit } from '../db/commit-calls.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import { EVENT_VISIBLE } from '../db/event-visible.ts';
 import type { Db } from '../db/pool.ts';
 import type { Events } from '../db/settlement-tables.ts';
-import { newStep, runStep, type Step } from '../db/together.ts';
 
 /** The channel on which `place_events` notifies every node, once per batch. */
 export const EVENTS_CHANNEL = 'events';
@@ -17,12 +15,13 @@ type EventInsert = Pick<
   'id' | 'partner_id' | 'user_id' | 'type' | 'data' | 'changes' | 'related' | 'request_id' | 'inserted_at'
 >;
 
-/**
- * Inserts the rows in the given order, in the same round trip as the commit. Does not use NOTIFY, which would make all
- * writers commit one at a time.
- */
+/** Inserts the rows in the given order. Does not use NOTIFY, which would make all writers commit one at a time. */
 export async function insertEvents(tx: Db, rows: readonly EventInsert[]): Promise<void> {
-  await callAtCommit(tx, 'append_events', rows);
+  await sql`
+    insert into events (id, partner_id, user_id, type, data, changes, related, request_id, inserted_at)
+    select id, partner_id, user_id, type, data, changes, related, request_id, inserted_at
+    from json_to_recordset(${JSON.stringify(rows)}) as e (id uuid, partner_id uuid, user_id uuid, type text, data jsonb,
+      changes jsonb, related jsonb, request_id text, inserted_at timestamptz)`.execute(tx);
 }
 
 /** Assigns positions to all committed events that have no position yet. */
@@ -58,16 +57,12 @@ function visibleTo({ partnerId, userId }: Audience): RawBuilder<unknown> {
 }
 
 /** Returns the partners that may read the user's events of this type. */
-export function eventReaders(db: Db, userId: string, type: string): Step<string[]> {
-  const query = sql<{ partner_id: string }>`
+export async function listEventReaders(db: Db, userId: string, type: string): Promise<string[]> {
+  const { rows } = await sql<{ partner_id: string }>`
     select distinct c.partner_id from oauth_grants g join oauth_clients c on c.client_id = g.client_id
     where g.user_id = ${userId} and g.revoked_at is null and event_visible(c.partner_id, ${userId}, ${type})
-    order by c.partner_id`;
-  return newStep(query.compile(db), (rows) => rows.map(({ partner_id }) => partner_id));
-}
-
-export function listEventReaders(db: Db, userId: string, type: string): Promise<string[]> {
-  return runStep(db, eventReaders(db, userId, type));
+    order by c.partner_id`.execute(db);
+  return rows.map(({ partner_id }) => partner_id);
 }
 
 /**

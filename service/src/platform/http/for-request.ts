@@ -26,7 +26,7 @@ export function forRequest(
 
 /** Returns `Context.commitReply` for requests without an idempotency key, whose replies are not stored. */
 export function commitOn(db: Db): Context['commitReply'] {
-  return (work) => db.transaction().execute((tx) => work(tx, () => null));
+  return (work) => db.transaction().execute(work);
 }
 
 /**
@@ -34,6 +34,6 @@ export function commitOn(db: Db): Context['commitReply'] {
  * visitor's network, so that one network cannot delay pages for other networks.
  */
 export function forNetwork(ctx: Context, request: FastifyRequest): Context {
-  const { db, statements, tagged } = ctx.laneOf(clientNetwork(request));
-  return { ...ctx, db, statements, taggedDb: tagged };
+  const { db, tagged } = ctx.laneOf(clientNetwork(request));
+  return { ...ctx, db, taggedDb: tagged };
 }

@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
-import { fixedSql, queryRows } from '../db/fixed-sql.ts';
 import { nodeIsAlive } from '../db/node.ts';
-import type { Db, Queryable } from '../db/pool.ts';
-import { newStep, type Step } from '../db/together.ts';
+import type { Db } from '../db/pool.ts';
 
 const LEASE_TTL = '60 seconds';
 const KEY_TTL = '24 hours';
@@ -21,12 +19,12 @@ export type Claim = { id: Buffer; node: number };
  * first hash is stored with the key. A request is a retry if any of its hashes equals the stored hash.
  */
 export async function insertClaim(
-  statements: Queryable,
+  db: Db,
   { id, node }: Claim,
   requestTags: readonly Buffer[],
   userId: string | null,
 ): Promise<boolean> {
-  const query = fixedSql`
+  const { rows } = await sql`
     insert into idempotency_keys as k (id, request_tag, node, lease_until)
     select ${id}::bytea, ${requestTags[0]}::bytea, ${node}::int, now() + ${LEASE_TTL}::interval
     where not exists (select from users where users.id = ${userId}::uuid and held_at is not null)
@@ -35,8 +33,8 @@ export async function insertClaim(
     where k.inserted_at < now() - ${KEY_TTL}::interval
       or (k.outcome is null and k.request_tag = any(${requestTags}::bytea[])
         and (k.lease_until < now() or not ${OWNER_IS_ALIVE}))
-    returning id`;
-  return (await queryRows(statements, query)).length > 0;
+    returning id`.execute(db);
+  return rows.length > 0;
 }
 
 export async function findKey(
@@ -51,10 +49,10 @@ export async function findKey(
 }
 
 /** Stores the outcome. Returns false if the claim was lost to another node. */
-export function outcomeUpdate({ id, node }: Claim, outcome: Buffer): Step<boolean> {
-  const query = fixedSql`update idempotency_keys set outcome = ${outcome}
-    where id = ${id} and node = ${node} and outcome is null returning id`;
-  return newStep(query, (rows) => rows.length === 1);
+export async function saveOutcome(db: Db, { id, node }: Claim, outcome: Buffer): Promise<boolean> {
+  const { rows } = await sql`update idempotency_keys set outcome = ${outcome}
+    where id = ${id} and node = ${node} and outcome is null returning id`.execute(db);
+  return rows.length === 1;
 }
 
 export async function deleteClaim(db: Db, { id, node }: Claim): Promise<void> {

@@ -3,7 +3,7 @@ import type { Caller } from '../../kernel/access.ts';
 import { ApiError, type ErrorCode, type ErrorDetails, invalidField } from '../../kernel/errors.ts';
 import { stableJson } from '../../kernel/stable-json.ts';
 import type { Context } from '../context/context.ts';
-import { mapStep, runStep, type Step } from '../db/together.ts';
+import type { Db } from '../db/pool.ts';
 import * as store from './idempotency-store.ts';
 
 type Request = { method: string; path: string; key: string; body: unknown };
@@ -38,13 +38,8 @@ export async function runOnce(
   let saved = false;
   const commitReply: Context['commitReply'] = async (work) => {
     const result = await ctx.db.transaction().execute(async (tx) => {
-      let isStored = false;
-      const reply = await work(tx, (early) =>
-        mapStep(outcomeStep(ctx, claim, { reply: early }), () => {
-          isStored = true;
-        }),
-      );
-      if (!isStored) await runStep(tx, outcomeStep(ctx, claim, { reply }));
+      const reply = await work(tx);
+      await storeOutcome(ctx, tx, claim, { reply });
       return reply;
     });
     saved = true;
@@ -52,7 +47,7 @@ export async function runOnce(
   };
   try {
     const reply = await handle({ ...ctx, commitReply });
-    if (!saved) await runStep(ctx.db, outcomeStep(ctx, claim, { reply }));
+    if (!saved) await storeOutcome(ctx, ctx.db, claim, { reply });
     return { reply, replayed: false };
   } catch (error) {
     if (!saved) await keepOrRelease(ctx, claim, error);
@@ -75,7 +70,7 @@ async function claimKey(
   claim: store.Claim,
   requestTags: readonly Buffer[],
 ): Promise<Stored | null> {
-  if (await store.insertClaim(ctx.statements, claim, requestTags, userId)) return null;
+  if (await store.insertClaim(ctx.db, claim, requestTags, userId)) return null;
   if (userId !== null) await ctx.assertMayWrite(userId);
   const row = await store.findKey(ctx.db, claim.id);
   const { request_tag } = row ?? {};
@@ -89,12 +84,10 @@ async function claimKey(
  * Stores the outcome, encrypted, because a reply can contain a token. If this node no longer owns the idempotency key,
  * throws `idempotency_in_progress`, which rolls the transaction back.
  */
-function outcomeStep(ctx: Context, claim: store.Claim, outcome: Stored): Step<void> {
+async function storeOutcome(ctx: Context, db: Db, claim: store.Claim, outcome: Stored): Promise<void> {
   const plain = Buffer.from(JSON.stringify(outcome));
   const sealed = ctx.sealing.seal('idempotency', plain, claim.id.toString('hex'));
-  return mapStep(store.outcomeUpdate(claim, sealed), (isOurs) => {
-    if (!isOurs) throw new ApiError('idempotency_in_progress');
-  });
+  if (!(await store.saveOutcome(db, claim, sealed))) throw new ApiError('idempotency_in_progress');
 }
 
 /**
@@ -103,10 +96,11 @@ function outcomeStep(ctx: Context, claim: store.Claim, outcome: Stored): Step<vo
  */
 async function keepOrRelease(ctx: Context, claim: store.Claim, error: unknown): Promise<void> {
   if (error instanceof ApiError && error.status < 500 && error.code !== 'rate_limited')
-    await runStep(
-      ctx.db,
-      outcomeStep(ctx, claim, { code: error.code, details: error.details, message: error.message }),
-    );
+    await storeOutcome(ctx, ctx.db, claim, {
+      code: error.code,
+      details: error.details,
+      message: error.message,
+    });
   else await store.deleteClaim(ctx.db, claim);
 }
 

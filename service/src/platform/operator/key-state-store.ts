@@ -24,7 +24,7 @@ export async function listKeyStates(db: Db, chain: string | null = null): Promis
   const { rows } = await sql<Omit<KeyState, 'spent'> & { spent: string }>`
     select k.chain, k.address, k.next_nonce as "nextNonce", k.lease_until as "leaseUntil", k.good_round_at as "goodRoundAt",
       extract(epoch from k.good_round_at)::float8 as "goodRoundSeconds",
-      case when k.lease_until > now() and ${sql.raw(nodeIsAlive('k.node').text)} then k.node end as holder, (
+      case when k.lease_until > now() and ${nodeIsAlive('k.node')} then k.node end as holder, (
         select coalesce(sum(coalesce(t.fee_paid, (case when t.nonce is null then 1 else t.gas end) * (
             select max(a.max_fee) from operator_attempts a where a.transaction_id = t.id))
           + case when t.nonce is null then ${RECEIPT_RENT}::int else 0 end), 0)::text

@@ -16,7 +16,7 @@ export async function upsertLease(
     values (${chain}, ${address}, 1, ${node}, now() + make_interval(secs => ${ttlSeconds}))
     on conflict (chain, address) do update set node = excluded.node, lease_until = excluded.lease_until,
       epoch = case when k.node = excluded.node then k.epoch else k.epoch + 1 end
-    where k.node = excluded.node or k.lease_until < now() or not ${sql.raw(nodeIsAlive('k.node').text)}
+    where k.node = excluded.node or k.lease_until < now() or not ${nodeIsAlive('k.node')}
     returning epoch, next_nonce, seen_nonce`.execute(db);
   const [row] = rows;
   if (row === undefined) return null;

@@ -59,17 +59,6 @@ create table expired_events (
 );
 create index expired_events_expired_at on expired_events (expired_at);
 
--- Inserts events in the given order. The service sends the call together with `commit`, so it is a procedure: PostgreSQL
--- keeps the plan of the insert, although the call itself cannot be a prepared statement.
-create procedure append_events(new_events json) language plpgsql as $$
-begin
-  insert into events (id, partner_id, user_id, type, data, changes, related, request_id, inserted_at)
-  select id, partner_id, user_id, type, data, changes, related, request_id, inserted_at
-  from json_to_recordset(new_events) as e (id uuid, partner_id uuid, user_id uuid, type text, data jsonb, changes jsonb,
-    related jsonb, request_id text, inserted_at timestamptz);
-end
-$$;
-
 -- Places at most `most` events, returns how many it placed, and notifies once per call. Writers do not notify: NOTIFY in
 -- the writing transactions would serialise their commits.
 create function place_events(most integer) returns integer language plpgsql as $$
