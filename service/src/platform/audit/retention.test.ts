@@ -10,6 +10,8 @@ import { deleteOldAuditEntries } from './retention.ts';
 import { sealAuditLog } from './sealer.ts';
 import { moveStart } from './start.ts';
 import { findNewestCheckpoint, listSealedEntries, putStart, readReasons } from './store.ts';
+import { findBlindingKey } from './tile-store.ts';
+import { hashEntry } from './tree.ts';
 import { verifyAuditLog } from './verify.ts';
 
 const DAY_MS = 86_400_000;
@@ -87,6 +89,12 @@ describe('entries past their retention', () => {
     await seal(2);
     await attack("update audit_entries set entry = entry || ' ' where position = 2");
     await expect(deleteOldAuditEntries(await afterRetention())).rejects.toThrow('entry 2 differs');
+    const changed = (await listSealedEntries(app.ctx.db, 1, 1))[0]?.entry ?? '';
+    const leaf = hashEntry(await findBlindingKey(app.ctx.db), 2, changed).toString('hex');
+    await attack(`update audit_tiles set hashes = overlay(hashes placing '\\x${leaf}'::bytea from 33)`);
+    await expect(deleteOldAuditEntries(await afterRetention())).rejects.toThrow(
+      'differ from a signed checkpoint',
+    );
     expect(await positions()).toHaveLength(6);
   });
 
