@@ -200,7 +200,8 @@ test('an expired token is rejected even if cached', async () => {
   );
   await warmCache(access_token);
   // A node whose read took longer regards the token as expired a little earlier.
-  for (const { ctx } of [otherNode, node]) while (ctx.guard.check(access_token) !== null) await sleep(20);
+  for (const { ctx } of [otherNode, node])
+    while ((await ctx.guard.check(access_token)) !== null) await sleep(20);
 });
 
 test('a check returns the client, partner, user, scopes and origins', async () => {
