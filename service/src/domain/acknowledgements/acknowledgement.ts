@@ -29,7 +29,7 @@ export async function acknowledge(
   const offer = await findOffer(ctx, caller, idOrSlug);
   assertNotEnded(offer, ctx.clock);
   return ctx.commitReply(async (tx) => {
-    const { name, url } = findCurrent(await lockOptions(tx, offer.id, ctx.clock), input);
+    const { name, url } = findCurrent(await lockOptions(tx, offer.id, caller.partnerId, ctx.clock), input);
     await shareAccount(tx, caller.userId);
     const { row, isNew } = await insertOnce(tx, {
       id: newId(ctx.clock, ctx.random),

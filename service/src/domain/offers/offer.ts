@@ -18,6 +18,7 @@ import type { Offer, PartnerOffers } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { toOffer } from './catalogue.ts';
 import {
+  isAssigned,
   listAllOffers,
   listPartnersOf,
   lockOfferWindow,
@@ -120,12 +121,11 @@ export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: 
 }
 
 /**
- * Locks the offer against changes until the transaction ends. Throws unless the offer is open. Reads the offer from the
- * database, because the caller's copy from the catalogue may be slightly out of date.
+ * Locks the offer against changes until the transaction ends. Throws unless the offer is open and still assigned to the
+ * partner. Reads the offer from the database, because the caller's copy from the catalogue may be slightly out of date.
  */
-export async function lockOpenOffer(tx: Db, offerId: string, clock: Clock): Promise<void> {
-  const window = await lockOfferWindow(tx, offerId);
-  assertNotOver(window, clock);
+export async function lockOpenOffer(tx: Db, offerId: string, partnerId: string, clock: Clock): Promise<void> {
+  const window = await lockWindow(tx, offerId, partnerId, clock);
   if (window.starts_at !== null && clock.now() < Date.parse(window.starts_at))
     throw new ApiError('offer_not_started');
 }
@@ -158,20 +158,25 @@ function termsOf({ options, contracts, funding_assets }: StoredOffer): string {
 }
 
 /**
- * Locks a published offer against changes until the transaction ends, and returns its options. Throws if the offer has
- * ended. Does not throw if the offer has not opened yet, because users may meet its requirements in advance.
+ * Locks a partner's published offer against changes until the transaction ends, and returns its options. Throws if the
+ * offer has ended. Does not throw if the offer has not opened yet, because users may meet its requirements in advance.
  */
-export async function lockOptions(tx: Db, offerId: string, clock: Clock): Promise<OfferOption[]> {
-  assertNotOver(await lockOfferWindow(tx, offerId), clock);
+export async function lockOptions(
+  tx: Db,
+  offerId: string,
+  partnerId: string,
+  clock: Clock,
+): Promise<OfferOption[]> {
+  await lockWindow(tx, offerId, partnerId, clock);
   return (await readOfferById(tx, offerId))?.options ?? [];
 }
 
-function assertNotOver<Window extends { ends_at: string | null }>(
-  window: Window | null,
-  clock: Clock,
-): asserts window is Window {
-  if (window === null) throw new ApiError('not_found');
+async function lockWindow(tx: Db, offerId: string, partnerId: string, clock: Clock) {
+  const window = await lockOfferWindow(tx, offerId);
+  // A statement of its own, so that it sees what was committed while the lock was waited for.
+  if (window === null || !(await isAssigned(tx, offerId, partnerId))) throw new ApiError('not_found');
   if (window.ends_at !== null && clock.now() >= Date.parse(window.ends_at)) throw new ApiError('offer_ended');
+  return window;
 }
 
 /**

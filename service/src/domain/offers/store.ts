@@ -103,6 +103,13 @@ export async function lockOfferWindow(
   return rows[0] ?? null;
 }
 
+/** Returns whether the offer is assigned to the partner. */
+export async function isAssigned(db: Db, offerId: string, partnerId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from offer_partners where offer_id = ${offerId} and partner_id = ${partnerId}`.execute(db);
+  return rows.length > 0;
+}
+
 /** Locks an option against changes until the transaction ends, and returns its price and its supply cap. */
 export async function lockOptionSupply(
   tx: Db,

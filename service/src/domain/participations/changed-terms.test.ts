@@ -75,6 +75,14 @@ describe('an offer that changes while a request is in flight', () => {
     expect(body).toMatchObject({ code: 'sold_out', errors: { remaining: '10000000' } });
   });
 
+  test('is not found once it is taken from the partner', async () => {
+    const ids = await applyTerms('taken', {});
+    const { status, body } = await investDuring(ids, UNIT, () =>
+      sql`delete from offer_partners where offer_id = ${ids.offer_id}`.execute(sale.app.ctx.db),
+    );
+    expect([status, body.code]).toEqual([404, 'not_found']);
+  });
+
   test('keeps to the new minimum purchase', async () => {
     const ids = await applyTerms('new-minimum', {});
     const { body } = await investDuring(ids, UNIT, () =>

@@ -227,7 +227,9 @@ async function recordParticipation(
 ): Promise<Participation> {
   return ctx.commitReply(async (tx) => {
     const gate = { offer, options: [option], wallet: row.wallet_address };
-    await lockEligible(ctx, tx, caller, 'participate', gate, () => lockOpenOffer(tx, offer.id, ctx.clock));
+    await lockEligible(ctx, tx, caller, 'participate', gate, () =>
+      lockOpenOffer(tx, offer.id, caller.partnerId, ctx.clock),
+    );
     await assertSameTerms(tx, offer);
     await assertCapacity(tx, option, row);
     const shortage = shared && (await lockShortage(tx, shared));

@@ -66,7 +66,7 @@ export async function allowWallet(
   // the chain were called.
   await assertEligible(ctx, caller, 'admit', gate);
   return ctx.commitReply(async (tx) => {
-    const options = await lockOptions(tx, offer.id, ctx.clock);
+    const options = await lockOptions(tx, offer.id, caller.partnerId, ctx.clock);
     await lockEligible(ctx, tx, caller, 'admit', { ...gate, options });
     await lockNotRevoking(tx, key);
     const permitted = { ...verification, deadline: new Date(deadline).toISOString() };
