@@ -7,6 +7,9 @@ import { createAdmission } from './admission.ts';
  * Admits requests named `<lane> <number>`. The lane `-` is for callers without a known partner. While `hasRoom` is
  * true, the database has room for every lane except `busyLane` and those for which `roomFor` returns false.
  */
+/** Admission measures real time. A pause of a busy machine can take the place of the one that a test makes. */
+const PATIENT = { retry: 2 };
+
 function testAdmission({ maxWaitMs = 60_000, onStart = () => {} } = {}) {
   const state = {
     hasRoom: true,
@@ -38,18 +41,22 @@ function block(milliseconds: number): void {
   while (performance.now() < end);
 }
 
-test('a few requests start at once, and a burst starts completely without starving the event loop', async () => {
-  const { state, send } = testAdmission();
-  send('a 0');
-  expect(state.started).toEqual(['a 0']);
-  for (let n = 1; n < 100; n++) send(`a ${n}`);
-  expect(state.started.length).toBeLessThan(100);
-  await expect.poll(() => state.started.length, { interval: 1 }).toBe(100);
-  expect(state.started).toEqual(Array.from({ length: 100 }, (_, n) => `a ${n}`));
-  expect(state.refused).toEqual([]);
-});
+test(
+  'a few requests start at once, and a burst starts completely without starving the event loop',
+  PATIENT,
+  async () => {
+    const { state, send } = testAdmission();
+    send('a 0');
+    expect(state.started).toEqual(['a 0']);
+    for (let n = 1; n < 100; n++) send(`a ${n}`);
+    expect(state.started.length).toBeLessThan(100);
+    await expect.poll(() => state.started.length, { interval: 1 }).toBe(100);
+    expect(state.started).toEqual(Array.from({ length: 100 }, (_, n) => `a ${n}`));
+    expect(state.refused).toEqual([]);
+  },
+);
 
-test('requests of another lane start before those that a flooding lane sent earlier', async () => {
+test('requests of another lane start before those that a flooding lane sent earlier', PATIENT, async () => {
   const { state, send } = testAdmission();
   for (let n = 0; n < 200; n++) send(`a ${n}`);
   for (let n = 0; n < 3; n++) send(`b ${n}`);
@@ -70,20 +77,24 @@ test("callers without a known partner have a third of a partner's share, and all
   expect(state.started.at(-1)).toBe('- 39');
 });
 
-test('callers without a known partner start one in 13 requests, however many partners wait', async () => {
-  const { state, send } = testAdmission();
-  const lanes = ['-', ...'abcdefghijklmnopqrst'];
-  state.hasRoom = false;
-  for (let n = 0; n < 20; n++) for (const lane of lanes) send(`${lane} ${n}`);
-  state.hasRoom = true;
-  await expect.poll(() => state.started.length, { interval: 1 }).toBe(420);
-  const first = state.started.slice(0, 130);
-  expect(first.filter((name) => name.startsWith('-')).length).toBe(10);
-  const counts = lanes.slice(1).map((lane) => first.filter((name) => name.startsWith(lane)).length);
-  expect([Math.min(...counts), Math.max(...counts)]).toEqual([6, 6]);
-});
+test(
+  'callers without a known partner start one in 13 requests, however many partners wait',
+  PATIENT,
+  async () => {
+    const { state, send } = testAdmission();
+    const lanes = ['-', ...'abcdefghijklmnopqrst'];
+    state.hasRoom = false;
+    for (let n = 0; n < 20; n++) for (const lane of lanes) send(`${lane} ${n}`);
+    state.hasRoom = true;
+    await expect.poll(() => state.started.length, { interval: 1 }).toBe(420);
+    const first = state.started.slice(0, 130);
+    expect(first.filter((name) => name.startsWith('-')).length).toBe(10);
+    const counts = lanes.slice(1).map((lane) => first.filter((name) => name.startsWith(lane)).length);
+    expect([Math.min(...counts), Math.max(...counts)]).toEqual([6, 6]);
+  },
+);
 
-test('two partners that are busy in turn leave turns to the others', async () => {
+test('two partners that are busy in turn leave turns to the others', PATIENT, async () => {
   const { state, send } = testAdmission({
     onStart: () => {
       // Each start takes up a whole turn of the event loop, and makes its lane busy until another lane has started a
@@ -101,32 +112,40 @@ test('two partners that are busy in turn leave turns to the others', async () =>
   expect([4, 5]).toContain(others);
 });
 
-test('callers without a known partner get no more than their share while the database has no room for partners', async () => {
-  const { state, send } = testAdmission({
-    onStart: () => {
-      // After every request, the database has room for one partner only, so most turns of the partners are lost.
-      const next = 'abcd'[state.started.length % 4];
-      state.roomFor = (lane) => lane === null || lane === next;
-    },
-  });
-  state.hasRoom = false;
-  for (let n = 0; n < 60; n++) for (const lane of ['-', 'a', 'b', 'c', 'd']) send(`${lane} ${n}`);
-  state.hasRoom = true;
-  await expect.poll(() => state.started.length, { interval: 1 }).toBeGreaterThan(130);
-  expect(state.started.slice(0, 130).filter((name) => name.startsWith('-')).length).toBe(10);
-});
+test(
+  'callers without a known partner get no more than their share while the database has no room for partners',
+  PATIENT,
+  async () => {
+    const { state, send } = testAdmission({
+      onStart: () => {
+        // After every request, the database has room for one partner only, so most turns of the partners are lost.
+        const next = 'abcd'[state.started.length % 4];
+        state.roomFor = (lane) => lane === null || lane === next;
+      },
+    });
+    state.hasRoom = false;
+    for (let n = 0; n < 60; n++) for (const lane of ['-', 'a', 'b', 'c', 'd']) send(`${lane} ${n}`);
+    state.hasRoom = true;
+    await expect.poll(() => state.started.length, { interval: 1 }).toBeGreaterThan(130);
+    expect(state.started.slice(0, 130).filter((name) => name.startsWith('-')).length).toBe(10);
+  },
+);
 
-test('callers without a known partner do not wait for partners whose statements are stuck', async () => {
-  const { state, send } = testAdmission();
-  send('a 0');
-  state.busyLane = 'a';
-  for (let n = 1; n < 40; n++) for (const lane of ['a', '-']) send(`${lane} ${n}`);
-  await expect.poll(() => state.started.length, { interval: 1 }).toBe(40);
-  expect(state.started.slice(1).every((name) => name.startsWith('-'))).toBe(true);
-  expect(state.refused).toEqual([]);
-});
+test(
+  'callers without a known partner do not wait for partners whose statements are stuck',
+  PATIENT,
+  async () => {
+    const { state, send } = testAdmission();
+    send('a 0');
+    state.busyLane = 'a';
+    for (let n = 1; n < 40; n++) for (const lane of ['a', '-']) send(`${lane} ${n}`);
+    await expect.poll(() => state.started.length, { interval: 1 }).toBe(40);
+    expect(state.started.slice(1).every((name) => name.startsWith('-'))).toBe(true);
+    expect(state.refused).toEqual([]);
+  },
+);
 
-test('a node whose database had no room for a moment takes a burst afterwards', async () => {
+test('a node whose database had no room for a moment takes a burst afterwards', PATIENT, async () => {
   const { state, send } = testAdmission();
   state.hasRoom = false;
   for (let n = 0; n < 20; n++) send(`a ${n}`);
@@ -139,63 +158,75 @@ test('a node whose database had no room for a moment takes a burst afterwards', 
   expect(state.refused).toEqual([]);
 });
 
-test('nothing starts while the database has no room, and late requests are refused instead', async () => {
-  const { state, send } = testAdmission({ maxWaitMs: 500 });
-  state.hasRoom = false;
-  send('a 0');
-  await sleep(20);
-  expect([state.started, state.refused]).toEqual([[], []]);
-  await expect.poll(() => state.refused, { interval: 1, timeout: 5_000 }).toEqual(['a 0']);
-  send('a 1');
-  state.hasRoom = true;
-  await expect.poll(() => state.started, { interval: 1 }).toEqual(['a 1']);
-});
+test(
+  'nothing starts while the database has no room, and late requests are refused instead',
+  PATIENT,
+  async () => {
+    const { state, send } = testAdmission({ maxWaitMs: 500 });
+    state.hasRoom = false;
+    send('a 0');
+    await sleep(20);
+    expect([state.started, state.refused]).toEqual([[], []]);
+    await expect.poll(() => state.refused, { interval: 1, timeout: 5_000 }).toEqual(['a 0']);
+    send('a 1');
+    state.hasRoom = true;
+    await expect.poll(() => state.started, { interval: 1 }).toEqual(['a 1']);
+  },
+);
 
-test('a saturated node refuses what exceeds the share of a lane at once, and still admits other lanes', async () => {
-  const { state, send } = testAdmission({ maxWaitMs: 400, onStart: () => block(2) });
-  let n = 0;
-  // Floods the node until its rate has been measured, and a little longer.
-  while (state.refused.length < 200) {
-    for (let i = 0; i < 40; i++) send(`a ${n++}`);
-    await sleep(1);
-  }
-  const refusedBefore = state.refused.length;
-  for (let i = 0; i < 1_000; i++) send(`a ${n++}`);
-  expect(state.refused.length).toBeGreaterThan(refusedBefore);
-  send('b 0');
-  await expect.poll(() => state.started, { interval: 1 }).toContain('b 0');
-});
-
-test('a node whose queue was empty for a moment still knows its rate, and refuses a flood on arrival', async () => {
-  const { state, send } = testAdmission({ maxWaitMs: 400, onStart: () => block(2) });
-  let n = 0;
-  const flood = (count: number) => {
-    for (let i = 0; i < count; i++) send(`a ${n++}`);
-  };
-  let counted = 0;
-  const drained = () =>
-    expect.poll(() => counted + state.started.length + state.refused.length, { interval: 1 }).toBe(n);
-  let pausedMs: number;
-  // Repeats these steps if the machine paused the test for so long that the measured rate may have expired.
-  do {
+test(
+  'a saturated node refuses what exceeds the share of a lane at once, and still admits other lanes',
+  PATIENT,
+  async () => {
+    const { state, send } = testAdmission({ maxWaitMs: 400, onStart: () => block(2) });
+    let n = 0;
+    // Floods the node until its rate has been measured, and a little longer.
     while (state.refused.length < 200) {
-      flood(40);
+      for (let i = 0; i < 40; i++) send(`a ${n++}`);
       await sleep(1);
     }
-    const fullAt = performance.now();
-    await drained();
-    flood(20);
-    await drained();
-    counted += state.refused.length;
-    state.refused = [];
-    flood(1_000);
-    pausedMs = performance.now() - fullAt;
-  } while (pausedMs > 900);
-  // The node starts about 500 requests per second, so about 100 may wait: those that start within half of `maxWaitMs`.
-  expect(state.refused.length).toBeGreaterThan(500);
-});
+    const refusedBefore = state.refused.length;
+    for (let i = 0; i < 1_000; i++) send(`a ${n++}`);
+    expect(state.refused.length).toBeGreaterThan(refusedBefore);
+    send('b 0');
+    await expect.poll(() => state.started, { interval: 1 }).toContain('b 0');
+  },
+);
 
-test('a node that was paused does not refuse requests that hardly wait', async () => {
+test(
+  'a node whose queue was empty for a moment still knows its rate, and refuses a flood on arrival',
+  PATIENT,
+  async () => {
+    const { state, send } = testAdmission({ maxWaitMs: 400, onStart: () => block(2) });
+    let n = 0;
+    const flood = (count: number) => {
+      for (let i = 0; i < count; i++) send(`a ${n++}`);
+    };
+    let counted = 0;
+    const drained = () =>
+      expect.poll(() => counted + state.started.length + state.refused.length, { interval: 1 }).toBe(n);
+    let pausedMs: number;
+    // Repeats these steps if the machine paused the test for so long that the measured rate may have expired.
+    do {
+      while (state.refused.length < 200) {
+        flood(40);
+        await sleep(1);
+      }
+      const fullAt = performance.now();
+      await drained();
+      flood(20);
+      await drained();
+      counted += state.refused.length;
+      state.refused = [];
+      flood(1_000);
+      pausedMs = performance.now() - fullAt;
+    } while (pausedMs > 900);
+    // The node starts about 500 requests per second, so about 100 may wait: those that start within half of `maxWaitMs`.
+    expect(state.refused.length).toBeGreaterThan(500);
+  },
+);
+
+test('a node that was paused does not refuse requests that hardly wait', PATIENT, async () => {
   const { state, send } = testAdmission({ maxWaitMs: 4_000, onStart: () => block(2) });
   for (let n = 0; n < 15; n++) send(`a ${n}`);
   // Simulates a pause of the process. Without `MAX_SAMPLED_TURN_MS`, the node would now measure that it starts only a
@@ -207,7 +238,7 @@ test('a node that was paused does not refuse requests that hardly wait', async (
   expect(state.refused).toEqual([]);
 });
 
-test('a request whose client has gone is not started', async () => {
+test('a request whose client has gone is not started', PATIENT, async () => {
   const { state, send } = testAdmission();
   state.hasRoom = false;
   const response = send('a 0');
@@ -218,18 +249,22 @@ test('a request whose client has gone is not started', async () => {
   expect(state.refused).toEqual([]);
 });
 
-test('requests wait a few turns while connections arrive, and start even if connections never stop arriving', async () => {
-  const { state, send, noticeConnection } = testAdmission();
-  noticeConnection();
-  for (let n = 0; n < 100; n++) send(`a ${n}`);
-  for (let turn = 0; turn < 10; turn++) {
+test(
+  'requests wait a few turns while connections arrive, and start even if connections never stop arriving',
+  PATIENT,
+  async () => {
+    const { state, send, noticeConnection } = testAdmission();
     noticeConnection();
-    await nextTurn();
-  }
-  expect(state.started).toEqual([]);
-  while (state.started.length < 100) {
-    noticeConnection();
-    await nextTurn();
-  }
-  expect(state.refused).toEqual([]);
-});
+    for (let n = 0; n < 100; n++) send(`a ${n}`);
+    for (let turn = 0; turn < 10; turn++) {
+      noticeConnection();
+      await nextTurn();
+    }
+    expect(state.started).toEqual([]);
+    while (state.started.length < 100) {
+      noticeConnection();
+      await nextTurn();
+    }
+    expect(state.refused).toEqual([]);
+  },
+);
