@@ -19,8 +19,6 @@ import type { SwapTransaction } from './schema.ts';
 type AttestedOrder = {
   id: string;
   attestation: Attestation;
-  /** Resolves when the attestation has been stored. */
-  stored: Promise<void>;
   cost: Cost;
   /** Whether `lockMayTrade` repeats all checks of `assertMayTrade`. */
   isCoveredByLock: boolean;
@@ -29,50 +27,40 @@ type AttestedOrder = {
 /**
  * Signs, encodes and simulates an attested order, then issues its calldata. The same attested order always yields the
  * same calldata. If the contract has changed since the cost was read, the simulation reverts and nothing is issued.
- * Does not wait for `stored` before the simulation, but before the calldata is issued.
  */
 export async function issueCalldata(
   ctx: Context,
   intent: Intent,
   signer: Signer,
-  { id, attestation, stored, cost: { nonce, fee, net, decimals }, isCoveredByLock }: AttestedOrder,
+  { id, attestation, cost: { nonce, fee, net, decimals }, isCoveredByLock }: AttestedOrder,
 ): Promise<SwapTransaction> {
   const { chain, contract, token, asset, wallet, gross } = intent;
-  const failOnceStored = async () => {
-    await stored;
+  const fail = async () => {
     const failed = { state: 'failed', holding: false } as const;
     await moveOrder(ctx.db, id, 'attested', failed, toTimestamp(ctx.clock.micros()));
   };
   const assertUsable = async () => {
     const problem = findProblem(ctx, intent, attestation) ?? findCostProblem(attestation, net, decimals);
     if (problem === null) return;
-    await failOnceStored();
+    await fail();
     throw invalidResponse('venue', problem);
   };
   await assertUsable();
-  const encodeAndSimulate = async () => {
-    const assetDecimals = await readDecimals(chain, asset);
-    const signature = await signQuoteRequest(signer, chain, contract, {
-      side: 0,
-      inputToken: token,
-      outputToken: asset,
-      sender: wallet,
-      nonce,
-      amount: gross,
-      expiry: attestation.expiration,
-    });
-    const data = encodeSwap(attestation, token, gross, signature);
-    await simulate(chain, { from: wallet, to: contract.address, data }).catch(async (error: unknown) => {
-      if (error instanceof ApiError && error.code === 'contract_reverted') await failOnceStored();
-      throw error;
-    });
-    return { data, assetDecimals };
-  };
-  // Waits for both even if one fails, so that a retry finds the attestation.
-  const encoded = encodeAndSimulate();
-  await Promise.allSettled([stored, encoded]);
-  await stored;
-  const { data, assetDecimals } = await encoded;
+  const assetDecimals = await readDecimals(chain, asset);
+  const signature = await signQuoteRequest(signer, chain, contract, {
+    side: 0,
+    inputToken: token,
+    outputToken: asset,
+    sender: wallet,
+    nonce,
+    amount: gross,
+    expiry: attestation.expiration,
+  });
+  const data = encodeSwap(attestation, token, gross, signature);
+  await simulate(chain, { from: wallet, to: contract.address, data }).catch(async (error: unknown) => {
+    if (error instanceof ApiError && error.code === 'contract_reverted') await fail();
+    throw error;
+  });
   // The attestation may have expired in the meantime.
   await assertUsable();
   // Calldata cannot be recalled, so eligibility is checked once more right before the calldata is issued.

@@ -34,7 +34,9 @@ export async function lockMayTrade(
   wallet: Hex,
 ): Promise<void> {
   const gate = { offer, options: [optionOf(offer)], wallet };
-  await lockEligible(ctx, tx, caller, 'order', gate, () => lockOpenOffer(tx, offer.id, caller.partnerId, ctx.clock));
+  await lockEligible(ctx, tx, caller, 'order', gate, () =>
+    lockOpenOffer(tx, offer.id, caller.partnerId, ctx.clock),
+  );
 }
 
 function optionOf({ options: [option] }: Offer): OfferOption {

@@ -76,8 +76,9 @@ export async function encodeTransaction(
   const cost = await (isCurrent ? terms : checkTerms(ctx, intent, signer));
   const id = await insertNewOrder(ctx, intent, cost);
   const attestation = await attest(ctx, intent, cost, id);
-  const stored = storeAttestation(ctx, id, attestation);
-  return issueCalldata(ctx, intent, signer, { id, attestation, stored, cost, isCoveredByLock });
+  const expiresAt = iso(Number(attestation.expiration) * 1000);
+  await saveAttestation(ctx.db, id, attestation, expiresAt, toTimestamp(ctx.clock.micros()));
+  return issueCalldata(ctx, intent, signer, { id, attestation, cost, isCoveredByLock });
 }
 
 /**
@@ -145,9 +146,7 @@ async function resume(
 ): Promise<SwapTransaction> {
   if (state === 'attested' && attestation !== null && Date.parse(expires_at) > ctx.clock.now()) {
     const cost = await readCost(intent);
-    // The earlier run has stored it.
-    const stored = Promise.resolve();
-    return issueCalldata(ctx, intent, signer, { id, attestation, stored, cost, isCoveredByLock });
+    return issueCalldata(ctx, intent, signer, { id, attestation, cost, isCoveredByLock });
   }
   throw orderOutstanding(
     expires_at,
@@ -217,15 +216,6 @@ async function attest(
     throw error;
   });
   return orRefuse(ctx, symbol, attested, 'amount');
-}
-
-function storeAttestation(ctx: Context, id: string, attestation: Attestation): Promise<void> {
-  const expiresAt = iso(Number(attestation.expiration) * 1000);
-  const now = toTimestamp(ctx.clock.micros());
-  const stored = saveAttestation(ctx.db, id, attestation, expiresAt, now);
-  // The caller may not wait for it immediately.
-  stored.catch(() => undefined);
-  return stored;
 }
 
 /** Returns true only if the error proves that the venue did not attest the order. */
