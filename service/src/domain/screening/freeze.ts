@@ -2,8 +2,7 @@ import type { Context } from '../../platform/context/context.ts';
 import { freezeParticipations } from '../holdings/freeze.ts';
 import { isSanctioned } from '../proofs/sanctions.ts';
 import { logHits, recordHits } from './hits.ts';
-import { toListed } from './list-file.ts';
-import { lockScreening, readAcceptedList } from './store.ts';
+import { lockScreening, withoutCleared } from './store.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
 
@@ -18,12 +17,7 @@ export async function freezeSanctioned<R extends { user: string }>(ctx: Parts, r
   if (listed.length === 0) return rows;
   const hits = await ctx.db.transaction().execute(async (tx) => {
     await lockScreening(tx);
-    // If another node has accepted a newer list in the meantime, that list decides what is frozen.
-    const accepted = (await readAcceptedList(tx))?.addresses;
-    const frozen = await freezeParticipations(
-      tx,
-      listed.filter((wallet) => accepted?.has(toListed(wallet)) ?? true),
-    );
+    const frozen = await freezeParticipations(tx, await withoutCleared(tx, listed));
     return recordHits(
       ctx,
       tx,

@@ -30,8 +30,8 @@ export function logHits({ log }: Parts, hits: readonly Finding[]): void {
 
 /**
  * Clears an address's open hits and resumes all its participations that sanctions froze, at an operator's request.
- * Returns how many hits were open. Throws `validation_failed` while the address is on the sanctions list, because the next screening would
- * find the address again.
+ * Returns how many hits were open. Throws `validation_failed` while the address is on the sanctions list, because the
+ * next screening would find the address again.
  */
 export async function clearAddress(
   ctx: Pick<Context, 'db' | 'clock' | 'random'>,

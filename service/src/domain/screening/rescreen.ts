@@ -7,7 +7,7 @@ import { listOpenOrdersOf } from '../tokenized/open-orders.ts';
 import { listHoldersOf } from '../wallets/holders.ts';
 import { recheckWallets } from '../wallets/revocation.ts';
 import { logHits, recordHits } from './hits.ts';
-import { countOpenHits, type Finding, lockScreening, markScreened, readAcceptedList } from './store.ts';
+import { countOpenHits, type Finding, lockScreening, markScreened, withoutCleared } from './store.ts';
 
 /**
  * How often all wallets are screened again. If the list changes while a wallet is being bound, only a later screening
@@ -24,14 +24,11 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
  */
 export async function rescreen(ctx: Parts): Promise<Finding[]> {
   const { db, clock, sanctions } = ctx;
-  const ownHash = sanctions.hash();
-  if (ownHash === null) return [];
+  const hash = sanctions.hash();
+  if (hash === null) return [];
   const hits = await db.transaction().execute(async (tx) => {
     await lockScreening(tx);
-    // The list that any node accepted last. This node may still have the list before it, with addresses that an operator
-    // has cleared since.
-    const accepted = await readAcceptedList(tx);
-    const addresses = [...(accepted?.addresses ?? sanctions.addresses())];
+    const addresses = await withoutCleared(tx, [...sanctions.addresses()]);
     const wallets = await listHoldersOf(tx, addresses);
     const participations = await freezeParticipations(tx, addresses);
     const orders = await listOpenOrdersOf(tx, addresses);
@@ -41,7 +38,7 @@ export async function rescreen(ctx: Parts): Promise<Finding[]> {
       ...participations.map((row) => ({ ...row, subject: 'participation' as const })),
       ...orders.map((row) => ({ ...row, subject: 'order' as const })),
     ]);
-    await markScreened(tx, accepted?.hash ?? ownHash, toTimestamp(clock.micros()));
+    await markScreened(tx, hash, toTimestamp(clock.micros()));
     return recorded;
   });
   logHits(ctx, hits);

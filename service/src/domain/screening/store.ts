@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { notifyAfterCommit } from '../../platform/db/notify.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { SanctionsHits, SanctionsList } from '../../platform/db/screening-tables.ts';
-import type { AddressList } from './list-file.ts';
+import { type AddressList, toListed } from './list-file.ts';
 
 /** The NOTIFY channel that tells every node to reread its sanctions file. */
 export const SANCTIONS_CHANNEL = 'sanctions';
@@ -50,6 +50,19 @@ export async function recordRefusal(
  */
 export async function lockScreening(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('sanctions screening', 0))`.execute(tx);
+}
+
+/**
+ * Returns the addresses without those that an operator has cleared after they had left the accepted list. A node that
+ * still has an older list would otherwise find them again.
+ */
+export async function withoutCleared(tx: Db, addresses: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ address: string }>`
+    select address from sanctions_hits where not exists (
+      select from sanctions_list where sanctions_hits.address = any(addresses))
+    group by address having bool_and(cleared_at is not null)`.execute(tx);
+  const cleared = new Set(rows.map(({ address }) => address));
+  return addresses.filter((address) => !cleared.has(toListed(address)));
 }
 
 export type Finding = Pick<SanctionsHits, 'subject' | 'subject_id' | 'address' | 'user_id' | 'partner_id'>;
