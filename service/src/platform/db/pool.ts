@@ -4,7 +4,7 @@ import pg from 'pg';
 import { createFairQueue } from '../../kernel/fair-queue.ts';
 import { isId } from '../../kernel/ids.ts';
 import { columnTypes } from './column-types.ts';
-import { createDialect, type TransactionTags } from './dialect.ts';
+import { shareDialect, type TransactionTags } from './dialect.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
 import { createNotifier } from './notify.ts';
 import { createStatementPool } from './statement-pool.ts';
@@ -96,8 +96,8 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   const notifier = createNotifier(pool);
   const connections = createStatementPool(pool, queue);
   const createLane = (lane: string): Lane => {
-    const tagged = (tags?: TransactionTags) =>
-      new Kysely<Database>({ dialect: createDialect(connections(lane), notifier, tags) });
+    const dialectOf = shareDialect(connections(lane), notifier);
+    const tagged = (tags?: TransactionTags) => new Kysely<Database>({ dialect: dialectOf(tags) });
     return { db: tagged(), tagged };
   };
   const lanes = new Map<string, Lane>();
