@@ -29,6 +29,7 @@ export type AllowWalletInput = { offerId: string; chain: EvmChain; wallet: EvmWa
 
 /** `transactionHash` is null if the wallet was already allowed, or if the offer has no allow-list. */
 export type AllowWalletResult = { allowed: true; transactionHash: Hex | null };
+
 /**
  * Adds a wallet to a swap offer's allow-list. The owner signs a proof of ownership, and the wallet then sends the
  * transaction that adds it to the list.

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * The time from the signal until the service gives up waiting for its parts and stops child processes forcibly. This
- * limit lets the process exit within 5 s even if finishing the open requests (`platform/http/drain.ts`) takes the maximum time.
+ * limit lets the process exit within 5 s even if finishing the open requests (`platform/http/drain.ts`) takes the maximum
+ * time.
  */
 const FORCE_STOP_MS = 4_400;
 

@@ -37,8 +37,8 @@ const RECENT = '5 minutes';
 const USE_PRECISION = '1 minute';
 
 /**
- * The node's clock says when the user signed in, because requests for a fresh sign-in are compared with it. Everything else
- * about a session is by the database's clock.
+ * `signed_in_at` is by the node's clock, because a request for a fresh sign-in is, too. Everything else about a session is
+ * by the database's clock.
  */
 export async function insertSession(
   db: Db,
@@ -58,6 +58,7 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | null>
     .innerJoin('users as u', 'u.id', 's.user_id')
     .select(['u.id as userId', 'u.email', 'u.kind', 'u.locale'])
     .select(['s.id', 's.method', 's.second_factor as secondFactor', 's.signed_in_at'])
+    // The expiry tells when the session began by the database's clock.
     .select(
       sql<boolean>`s.expires_at > now() + ${SESSION_TTL}::interval - ${RECENT}::interval`.as('isRecent'),
     )

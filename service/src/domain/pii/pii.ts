@@ -75,8 +75,8 @@ const MAX_FORMER_PLACES = 20;
 
 /**
  * Stores the identity provider's data as of `asOf`, unless newer data is already stored. Replaces all fields: a field
- * that the provider no longer has becomes null. Returns null if the user is unknown or erased, or if no data is stored and
- * `data` is empty.
+ * that the provider no longer has becomes null. Returns null if the user is unknown or erased, or if no data is stored
+ * and `data` is empty.
  */
 export async function savePersonalData(
   ctx: Context,

@@ -24,7 +24,8 @@ const REFUNDABLE = ['completed', 'remit_submitted', 'remit_failed'] as const;
 /**
  * Records that a foreign transaction (one that this service did not send) has paid a participation's refund, so that
  * the service does not pay it again. Throws unless the transaction is finalized, is newer than the participation's
- * commit and has moved exactly the participation's amount from its vault to its wallet. If the chain has several providers, two of them must show this.
+ * commit and has moved exactly the participation's amount from its vault to its wallet. If the chain has several
+ * providers, two of them must show this.
  */
 export async function recordPaidRefund(
   parts: Parts,

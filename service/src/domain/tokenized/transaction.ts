@@ -8,7 +8,6 @@ import type { Signer } from '../../platform/operator/signer.ts';
 import { notConfigured, upstreamFailureOf } from '../../platform/outbound/failure.ts';
 import { type Attestation, VenueAccountError, VenueRefusal } from '../../platform/providers/venue.ts';
 import {
-  type Earlier,
   findEarlierOrders,
   findHolding,
   insertOrder,
@@ -54,25 +53,25 @@ export async function encodeTransaction(
   const signer = quoteSignerOf(ctx, intent.contract.chain);
   const { wallet, asset, claim, contract } = intent;
   const place = { chain: contract.chain, wallet, asset };
-  let earlier: Earlier = { claimed: undefined, holding: undefined };
   const checkUser = async () => {
-    earlier = await findEarlierOrders(ctx.db, place, claim, iso(ctx.clock.now() - CLAIM_TTL_MS));
+    const earlier = await findEarlierOrders(ctx.db, place, claim, iso(ctx.clock.now() - CLAIM_TTL_MS));
     if (earlier.claimed !== undefined) assertSameIntent(intent, earlier.claimed);
-    return assertMayTrade(ctx, caller, intent.offer, contract, wallet);
+    const isCoveredByLock = await assertMayTrade(ctx, caller, intent.offer, contract, wallet);
+    return { ...earlier, isCoveredByLock };
   };
-  const eligibility = checkUser();
+  const checked = checkUser();
   let readAt = 0;
   // Reads the terms while the database is read.
   const terms = checkTerms(ctx, intent, signer).finally(() => {
     readAt = performance.now();
   });
   // Waits for both even if one fails, so that nothing is read after the request has ended.
-  await Promise.allSettled([eligibility, terms]);
-  const isCoveredByLock = await eligibility;
-  if (earlier.claimed !== undefined) return resume(ctx, intent, signer, earlier.claimed, isCoveredByLock);
-  if (earlier.holding !== undefined) await releaseOpenOrder(ctx, earlier.holding);
+  await Promise.allSettled([checked, terms]);
+  const { claimed, holding, isCoveredByLock } = await checked;
+  if (claimed !== undefined) return resume(ctx, intent, signer, claimed, isCoveredByLock);
+  if (holding !== undefined) await releaseOpenOrder(ctx, holding);
   // The execution of the earlier order may have changed the terms, as may anything else if the other checks took long.
-  const isCurrent = earlier.holding === undefined && performance.now() - readAt < MAX_TERMS_AGE_MS;
+  const isCurrent = holding === undefined && performance.now() - readAt < MAX_TERMS_AGE_MS;
   const cost = await (isCurrent ? terms : checkTerms(ctx, intent, signer));
   const id = await insertNewOrder(ctx, intent, cost);
   const attestation = await attest(ctx, intent, cost, id);

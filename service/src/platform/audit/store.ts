@@ -29,7 +29,7 @@ export async function isSealingDue(db: Db, checkpointIntervalS: number, batchSiz
   return rows[0]?.due ?? false;
 }
 
-/** Gives the next positions, starting after `size`, to at most `limit` entries in the order in which they were written. */
+/** Gives the next positions after `size` to at most `limit` entries, in the order in which they were written. */
 export async function placeEntries(tx: Db, size: number, limit: number): Promise<void> {
   await sql`update audit_entries a
     set position = greatest(${size}::bigint, (select max(position) from audit_entries)) + unplaced.n
@@ -95,7 +95,7 @@ export async function putStart(tx: Db, { size, hash }: Checkpoint, tag: Buffer):
   );
 }
 
-/** Deletes, in batches, the first `size` entries with their reasons, and all checkpoints that cover fewer than `size` entries. */
+/** Deletes, in batches, the first `size` entries with their reasons, and all checkpoints of fewer entries. */
 export async function deleteBeforeStart(db: Db, size: number): Promise<void> {
   await deleteInBatches(
     db,

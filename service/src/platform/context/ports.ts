@@ -11,7 +11,7 @@ import type { OfferRequirements } from '../../kernel/model/requirement.ts';
 import type { StoredOffer } from '../../kernel/model/stored-offer.ts';
 import type { EvmChain } from '../chain/evm/client.ts';
 
-// What features offer to everything below them: the parts of `Context` that features implement.
+// The parts of `Context` that features implement. Folders below the features know them by these types only.
 
 /** How a user has signed in to the hosted pages. */
 export type PageSignIn = {
