@@ -924,7 +924,7 @@ export type Operations = {
       /** EVM: hexadecimal, upper or lower case. Solana: base58. */
       wallet_address: string;
       chain: Chain;
-      /** `siwe`: a sign-in message (ERC-4361 or, on Solana, its equivalent) for `domain` and `uri`. On Solana, `plain` is a sign-in message for the page that sends the request, or for the first registered origin. */
+      /** `siwe` (ERC-4361) is only supported on EVM chains. On Solana, every challenge is a sign-in message for the page that sends the request, or for the first registered origin. */
       challenge_type?: 'plain' | 'siwe' | undefined;
       /** For `siwe`: the host of the requesting page, with its port if any. The partner must have registered an origin or https redirect URI with this host. */
       domain?: string | undefined;

@@ -67,8 +67,9 @@ describe('a message of the service is shown for signing', () => {
     expect(await shown(message, { address: PHANTOM, chain, siwe: SIWE })).toBe(message);
   });
 
-  test('with the statement of the app', async () => {
+  test('with the statement of the app, which Solana messages do not have', async () => {
     const siwe = { ...SIWE, statement: 'Welcome.' };
+    expect(await shown(signIn(SOLANA), { ...SOLANA, siwe })).toBe(signIn(SOLANA));
     expect(await shown(signIn({}, siwe), { siwe })).toBe(signIn({}, siwe));
   });
 });
@@ -84,7 +85,7 @@ describe('the request', () => {
   test('names the page by default', async () => {
     openPage('https://app.example:8443/invest?offer=1');
     expect(await bodyOf({})).toMatchObject(page);
-    expect(await bodyOf(SOLANA)).toMatchObject(page);
+    expect(await bodyOf(SOLANA)).toEqual({ wallet_address: PHANTOM, chain: 'solana_mainnet' });
   });
 
   test('names what the app passes, on a page and without one', async () => {

@@ -14,16 +14,16 @@ export async function requestChallenge(
   signal: AbortSignal | undefined,
 ): Promise<string> {
   const signIn = siwe ?? currentPage();
-  if (!signIn && !isEvmChain(chain))
+  const isEvm = isEvmChain(chain);
+  if (!signIn && !isEvm)
     throw new FlowFailure(
       'invalid_input',
       "Every proof on Solana is a sign-in message. Pass `siwe` with your app's domain and URI.",
     );
+  // On Solana, the service itself names the page that sends the request.
+  const fields = signIn && isEvm ? { challenge_type: 'siwe' as const, ...signIn } : {};
   const { message } = await causeway.wallets
-    .challenge(
-      { wallet_address: address, chain, ...(signIn && { challenge_type: 'siwe', ...signIn }) },
-      { signal },
-    )
+    .challenge({ wallet_address: address, chain, ...fields }, { signal })
     .catch((error: unknown) => {
       throw signIn ? explainRefusal(error, signIn) : error;
     });
@@ -80,7 +80,7 @@ function isProofOf(
         `${signIn.domain} wants you to sign in with your ${isEvm ? 'Ethereum' : 'Solana'} account:`,
         owner,
         '',
-        signIn.statement === undefined ? sentence : `${sentence} ${signIn.statement}`,
+        signIn.statement === undefined || !isEvm ? sentence : `${sentence} ${signIn.statement}`,
         '',
         `URI: ${signIn.uri}`,
         'Version: 1',

@@ -121,8 +121,8 @@ export type TrustedContracts = Partial<
 >;
 
 /**
- * The fields that the app chooses for a sign-in message. `domain` and `uri` must belong to an origin or redirect URI
- * that is registered for the partner. In the message, the optional `statement` follows the service's own sentence.
+ * The fields of a sign-in message. `domain` and `uri` must belong to an origin or redirect URI that is registered for
+ * the partner. In the message, the optional `statement` follows the service's own sentence; Solana messages have none.
  */
 export type SiweFields = { domain: string; uri: string; statement?: string };
 
@@ -185,7 +185,8 @@ export type FlowOptions<Phase extends string> = {
    * The sign-in message (ERC-4361 or, on Solana, its counterpart) with which the owner proves the wallet. The wallet
    * compares the message's domain with the page's. Default: the host and origin of the page, which must be registered
    * for the partner. Without a page, as on a server, the default is false: the owner signs a plain message. Solana has
-   * no plain message, so pass the fields there.
+   * no plain message, so pass the fields there. The service chooses them on Solana: those of the registered page that
+   * sends the request, or else of the first registered origin. Messages that name another site are refused.
    */
   siwe?: SiweFields | false | undefined;
 };

@@ -123,41 +123,38 @@ describe('proveAndBindWallet', () => {
       expect(statement).toMatch(new RegExp(`^Harbour Invest asks you .* ${STATEMENT}$`));
     });
 
-    test("a Solana sign-in message with the page's host and origin, or with the app's own fields", async () => {
+    test("a Solana sign-in message with the page's host and origin, or with the site that the app passes", async () => {
       const causeway = await sandbox.newUser();
       const { wallet, messages } = solanaSigner();
       const input = { ...binding('any-wallet'), ...onSolana, wallet } as const;
-      openPage('http://localhost:4000/invest');
+      openPage('http://localhost:3000/invest');
       const bound = await proveAndBindWallet(causeway, input);
       expect([bound.address, bound.protocol]).toEqual([wallet.address, 'solana']);
-      const siwe = { domain: 'localhost:5173', uri: 'http://localhost:5173/', statement: STATEMENT };
+      openPage('http://elsewhere.example');
+      const siwe = { domain: 'localhost:3000', uri: 'http://localhost:3000' };
       await proveAndBindWallet(causeway, input, { siwe });
       const lines = messages.map((message) => message.split('\n'));
-      expect(lines.map(([first]) => first)).toEqual([
-        'localhost:4000 wants you to sign in with your Solana account:',
-        'localhost:5173 wants you to sign in with your Solana account:',
-      ]);
-      expect(lines.map((all) => all[5])).toEqual([
-        'URI: http://localhost:4000',
-        'URI: http://localhost:5173/',
-      ]);
+      expect(lines.map((all) => [all[0], all[5]])).toEqual(
+        Array(2).fill([
+          'localhost:3000 wants you to sign in with your Solana account:',
+          'URI: http://localhost:3000',
+        ]),
+      );
     });
 
     test('nothing on a page that the partner has not registered, and names the origin to register', async () => {
       openPage('https://unregistered.example/invest');
       const causeway = await sandbox.newUser();
-      const evm = await newSigner();
+      const { wallet, messages } = await newSigner();
+      const error = await failureOf(proveAndBindWallet(causeway, { ...binding(), wallet }));
+      expect([error.phase, error.code]).toEqual(['challenging', 'validation_failed']);
+      expect(error.message).toContain('https://unregistered.example');
+      expect(Object.keys(error.details)).toEqual(['domain', 'uri']);
       const solana = solanaSigner();
-      for (const input of [
-        { ...binding(), wallet: evm.wallet },
-        { ...binding('any-wallet'), ...onSolana, wallet: solana.wallet },
-      ]) {
-        const error = await failureOf(proveAndBindWallet(causeway, input));
-        expect([error.phase, error.code]).toEqual(['challenging', 'validation_failed']);
-        expect(error.message).toContain('https://unregistered.example');
-        expect(Object.keys(error.details)).toEqual(['domain', 'uri']);
-      }
-      expect([...evm.messages, ...solana.messages]).toEqual([]);
+      const input = { ...binding('any-wallet'), ...onSolana, wallet: solana.wallet } as const;
+      const refused = await failureOf(proveAndBindWallet(causeway, input));
+      expect([refused.phase, refused.code]).toEqual(['challenging', 'message_refused']);
+      expect([...messages, ...solana.messages]).toEqual([]);
     });
   });
 

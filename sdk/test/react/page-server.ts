@@ -71,10 +71,9 @@ export async function startPageServer(
 }
 
 function proxy(service: string, incoming: IncomingMessage, response: ServerResponse): void {
-  const { origin: _, ...headers } = incoming.headers;
   const outgoing = request(
     `${service}${incoming.url}`,
-    { method: incoming.method, headers: { ...headers, host: new URL(service).host } },
+    { method: incoming.method, headers: { ...incoming.headers, host: new URL(service).host } },
     (upstream) => {
       response.writeHead(upstream.statusCode ?? 502, upstream.headers);
       upstream.pipe(response);

@@ -96,6 +96,7 @@ function composeMessage(
   const isEvm = chainFacts(input.chain).protocol === 'ethereum';
   const sentence = openingSentence(facts);
   if (input.challenge_type === 'siwe') {
+    if (!isEvm) throw invalidField('challenge_type', '"siwe" is only supported on EVM chains');
     const { statement, ...fields } = readSiweFields(input, places);
     return signInMessage(facts, {
       ...fields,
@@ -109,8 +110,8 @@ function composeMessage(
 }
 
 /**
- * Returns the domain and URI for a Solana sign-in message if the request does not set them. Uses the requesting page if
- * the partner has registered the page's origin, because Solana wallets compare the message's domain with the page's.
+ * Returns the domain and URI for a Solana sign-in message. The request cannot set them. Uses the requesting page if the
+ * partner has registered the page's origin, because Solana wallets compare the message's domain with the page's domain.
  */
 function defaultPage(
   { baseUrl }: Context,

@@ -22,7 +22,7 @@ export const NewChallenge = Closed({
     Type.Enum(['plain', 'siwe'], {
       default: 'plain',
       description:
-        '`siwe`: a sign-in message (ERC-4361 or, on Solana, its equivalent) for `domain` and `uri`. On Solana, `plain` is a sign-in message for the page that sends the request, or for the first registered origin.',
+        '`siwe` (ERC-4361) is only supported on EVM chains. On Solana, every challenge is a sign-in message for the page that sends the request, or for the first registered origin.',
     }),
   ),
   domain: Type.Optional(

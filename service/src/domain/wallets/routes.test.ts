@@ -161,17 +161,6 @@ describe('wallet challenges', () => {
     );
   });
 
-  test('a Solana message names the page and the statement that a siwe request sets', async () => {
-    const message = await user.challenge(solanaWallet('first'), siwe);
-    expect(message.split('\n')).toEqual(
-      expect.arrayContaining([
-        `${siwe.domain} wants you to sign in with your Solana account:`,
-        `Partner partner-one asks you to prove that you own this wallet for account ${codeOf(message)}. ${siwe.statement}`,
-        `URI: ${siwe.uri}`,
-      ]),
-    );
-  });
-
   test.each([
     ['domain', 'evil.com\nURI: x'],
     ['domain', 'user@evil.com'],
@@ -215,6 +204,7 @@ describe('wallet challenges', () => {
     [{ wallet_address: solanaWallet('first').address }, 'wallet_address'],
     [{ chain: 'solana_devnet' }, 'wallet_address'],
     [{ chain: 'solana_devnet', wallet_address: solanaWallet('first').address.slice(3) }, 'wallet_address'],
+    [{ chain: 'solana_devnet', wallet_address: solanaWallet('first').address, ...siwe }, 'challenge_type'],
     [{ chain: 'bitcoin' }, 'chain'],
     [{ more: 1 }, 'more'],
   ])('reject %j', async (change, field) => {
