@@ -52,6 +52,8 @@ export type Request = {
   path: string;
   query?: Query | undefined;
   body?: unknown;
+  /** The `Origin` header. Only for use outside browsers, which set the header themselves. */
+  origin?: string | undefined;
 };
 
 /** Sends a request, with retries, and returns the parsed response. */
@@ -150,6 +152,7 @@ async function sendOnce(options: CausewayOptions, request: Attempt): Promise<unk
         authorization: `Bearer ${request.token}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(request.key !== undefined && { 'idempotency-key': request.key }),
+        ...(request.origin !== undefined && { origin: request.origin }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       // The service never redirects. Following a redirect would send the request's body to another server.

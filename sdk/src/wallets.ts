@@ -9,8 +9,14 @@ export type WalletToAllow = Operations['allowWallet']['body'];
 export type WalletAllowance = Operations['allowWallet']['reply'];
 
 export type Wallets = {
-  /** Issues a message for the wallet to sign. The message can be used once, within ten minutes. */
-  challenge(body: NewChallenge, options?: RequestOptions): Promise<WalletOwnershipChallenge>;
+  /**
+   * Issues a message for the wallet to sign. The message can be used once, within ten minutes. On Solana, it names the
+   * page that sends the request. On a server or in a native app, pass the page's `origin`.
+   */
+  challenge(
+    body: NewChallenge,
+    options?: RequestOptions & { origin?: string | undefined },
+  ): Promise<WalletOwnershipChallenge>;
   /** Connects a wallet to an offer option, given a signature that proves ownership. */
   bind(offerId: string, body: WalletProof, options?: RequestOptions): Promise<OptionAddress>;
   list(
@@ -27,7 +33,8 @@ export type Wallets = {
 export function walletsOf(send: Send): Wallets {
   const offer = (id: string) => `/v1/offers/${encodeURIComponent(id)}`;
   return {
-    challenge: (body, options) => send({ method: 'POST', path: '/v1/wallet-ownership', body }, options),
+    challenge: (body, { origin, ...options } = {}) =>
+      send({ method: 'POST', path: '/v1/wallet-ownership', body, origin }, options),
     bind: (offerId, body, options) =>
       send({ method: 'POST', path: `${offer(offerId)}/addresses`, body }, options),
     list: (offerId, query = {}, options) =>

@@ -20,10 +20,11 @@ export async function requestChallenge(
       'invalid_input',
       "Every proof on Solana is a sign-in message. Pass `siwe` with your app's domain and URI.",
     );
-  // On Solana, the service itself names the page that sends the request.
+  // On Solana, the service names the page that sends the request.
   const fields = signIn && isEvm ? { challenge_type: 'siwe' as const, ...signIn } : {};
+  const origin = signIn && !isEvm && URL.canParse(signIn.uri) ? new URL(signIn.uri).origin : undefined;
   const { message } = await causeway.wallets
-    .challenge({ wallet_address: address, chain, ...fields }, { signal })
+    .challenge({ wallet_address: address, chain, ...fields }, { signal, origin })
     .catch((error: unknown) => {
       throw signIn ? explainRefusal(error, signIn) : error;
     });

@@ -127,7 +127,7 @@ describe('proveAndBindWallet', () => {
       const causeway = await sandbox.newUser();
       const { wallet, messages } = solanaSigner();
       const input = { ...binding('any-wallet'), ...onSolana, wallet } as const;
-      openPage('http://localhost:3000/invest');
+      openPage('http://localhost:4000/invest');
       const bound = await proveAndBindWallet(causeway, input);
       expect([bound.address, bound.protocol]).toEqual([wallet.address, 'solana']);
       openPage('http://elsewhere.example');
@@ -135,9 +135,9 @@ describe('proveAndBindWallet', () => {
       await proveAndBindWallet(causeway, input, { siwe });
       const lines = messages.map((message) => message.split('\n'));
       expect(lines.map((all) => [all[0], all[5]])).toEqual(
-        Array(2).fill([
-          'localhost:3000 wants you to sign in with your Solana account:',
-          'URI: http://localhost:3000',
+        ['localhost:4000', 'localhost:3000'].map((host) => [
+          `${host} wants you to sign in with your Solana account:`,
+          `URI: http://${host}`,
         ]),
       );
     });
