@@ -15,7 +15,7 @@ export type Import = { target: string; isType: boolean };
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PACKAGES = ['service', 'sandbox', 'contracts', 'sdk', 'demo', 'console', 'bench'];
 const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', 'results', 'artifacts']);
-const GENERATED = /^(contracts\/abi\/|sdk\/src\/wire\.ts$)/;
+const GENERATED = /^(contracts\/abi\/|sdk\/src\/wire\.ts$|service\/src\/platform\/db\/tables\.ts$)/;
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s(type\s)?(?:[^;'"]*?from\s)?'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/g;
 

@@ -6,13 +6,12 @@ import type { OfferOption } from '../../kernel/model/stored-offer.ts';
 import { type PageQuery, readPage } from '../../kernel/paging.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
-import type { AcknowledgementRow } from '../../platform/db/tables.ts';
 import { assertNotEnded } from '../eligibility/window.ts';
 import { findOffer, lockOptions } from '../offers/offer.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import { shareAccount } from '../users/account.ts';
 import type { Acknowledgement, Acknowledgements, NewAcknowledgement } from './schema.ts';
-import { insertOnce, listAcknowledgements } from './store.ts';
+import { type AcknowledgementRow, insertOnce, listAcknowledgements } from './store.ts';
 
 /**
  * Records that the user has read one of the offer's documents. A repeated request returns the first record. Throws

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Keyset } from '../../kernel/paging.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { AcknowledgementRow } from '../../platform/db/tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
+
+export type AcknowledgementRow = Database['acknowledgements'];
 
 /**
  * Inserts the row. If a row with the same user, partner, offer, document, version and hash exists, returns that row

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { EMPTY_QUEUE, type QueueState } from '../../kernel/queue-state.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
-import type { DocumentSubmissions } from '../../platform/db/identity-tables.ts';
 import type { Db } from '../../platform/db/pool.ts';
+import type { Database } from '../../platform/db/tables.ts';
 import {
   OPEN_STATUSES,
   type Signing,
@@ -12,7 +12,7 @@ import {
 
 const LEASE = '60 seconds';
 
-export type SubmissionRow = DocumentSubmissions;
+export type SubmissionRow = Database['document_submissions'];
 
 /**
  * Returns the user's latest submission of this type. Until the transaction ends, blocks other calls for the same user

@@ -2,9 +2,11 @@ import { sql } from 'kysely';
 import type { Hex } from 'viem';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { TokenizedOrderState } from '../../platform/db/tokenized-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 import type { Attestation } from '../../platform/providers/venue.ts';
 import { erasedAddressOf } from '../users/email.ts';
+
+type OrderState = Database['tokenized_orders']['state'];
 
 export type StoredOrder = {
   id: string;
@@ -18,7 +20,7 @@ export type StoredOrder = {
   asset: Hex;
   token: Hex;
   amount: bigint;
-  state: TokenizedOrderState;
+  state: OrderState;
   expires_at: string;
   attestation: Attestation | null;
   from_block: bigint | null;
@@ -165,8 +167,8 @@ export async function countLiveOrdersOf(db: Db, userId: string, now: string): Pr
 export async function moveOrder(
   db: Db,
   id: string,
-  from: TokenizedOrderState,
-  to: { state: TokenizedOrderState; holding: boolean },
+  from: OrderState,
+  to: { state: OrderState; holding: boolean },
   now: string,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`

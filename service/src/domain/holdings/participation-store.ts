@@ -2,7 +2,10 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
 import { lifetimeNow } from '../../platform/db/lifetime.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { ParticipationStatus, Participations } from '../../platform/db/settlement-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
+
+type Participations = Database['participations'];
+export type ParticipationStatus = Participations['status'];
 
 /** The columns that the API returns. */
 export const API_COLUMNS = [

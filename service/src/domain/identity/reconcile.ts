@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from '../../kernel/errors.ts';
-import { LEVELS } from '../../kernel/model/levels.ts';
 import { timestampOf } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
@@ -19,6 +18,7 @@ import {
   claimDueApplicant,
   finishCheck,
   IDENTITY_CHANNEL,
+  isLevelReview,
   isSettled,
   lockApplicant,
   markOpenCasesDue,
@@ -107,7 +107,7 @@ async function applyApplicant(
     await markPersonalDataStale(tx, userId, asOf);
   }
   const { review, data } = applicant;
-  if (review === null || !LEVELS.some((level) => level === review.levelName)) return HOUR_S;
+  if (review === null || !isLevelReview(review)) return HOUR_S;
   await saveReview(tx, userId, review, asOf);
   // Stores only verified data. If the reply contains no data, the provider has deleted the data, and we keep our copy.
   if (review.answer === 'GREEN' && Object.values(data).some((value) => value !== null)) {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { LEVELS, type Level } from '../../kernel/model/levels.ts';
 import type { UserKind } from '../../kernel/model/personal-data.ts';
 import { EMPTY_QUEUE, type QueueState } from '../../kernel/queue-state.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
@@ -66,11 +67,18 @@ export async function expectApplicant(db: Db, userId: string): Promise<void> {
   );
 }
 
+/** A review on one of the levels that requirements ask for. */
+type LevelReview = Review & { levelName: Level };
+
+export function isLevelReview(review: Review): review is LevelReview {
+  return LEVELS.some((level) => level === review.levelName);
+}
+
 /**
  * Stores a level's review as of `asOf`, unless a newer review is already stored. A new approval has no person until
  * `savePerson` stores one.
  */
-export async function saveReview(db: Db, userId: string, review: Review, asOf: string): Promise<void> {
+export async function saveReview(db: Db, userId: string, review: LevelReview, asOf: string): Promise<void> {
   const { levelName, status, answer, rejectType, reviewedAt } = review;
   const reviewed_at = reviewedAt === null ? null : toTimestamp(reviewedAt * 1000);
   const person_hash = answer === 'GREEN' ? UNKNOWN_PERSON : null;

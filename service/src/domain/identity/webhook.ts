@@ -1,5 +1,4 @@
 import { isId } from '../../kernel/ids.ts';
-import { LEVELS } from '../../kernel/model/levels.ts';
 import type { WebhookHeaders } from '../../kernel/model/webhook.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
@@ -10,6 +9,7 @@ import { markPersonalDataStale } from '../pii/pii.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import {
   findUserOfApplicant,
+  isLevelReview,
   lockApplicant,
   markDue,
   resetReviews,
@@ -61,8 +61,7 @@ async function applyEffect(tx: Db, userId: string, { effect, review, at }: Ident
   const asOf = toTimestamp(at * 1000);
   switch (effect) {
     case 'review':
-      if (review !== null && LEVELS.some((level) => level === review.levelName))
-        await saveReview(tx, userId, review, asOf);
+      if (review !== null && isLevelReview(review)) await saveReview(tx, userId, review, asOf);
       return;
     case 'activated':
     case 'deactivated':

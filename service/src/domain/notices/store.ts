@@ -1,13 +1,13 @@
 import { type Insertable, type RawBuilder, sql } from 'kysely';
 import { EMPTY_QUEUE, type QueueState } from '../../kernel/queue-state.ts';
 import type { Context } from '../../platform/context/context.ts';
-import type { Notices } from '../../platform/db/account-tables.ts';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
 import type { Db } from '../../platform/db/pool.ts';
+import type { Database } from '../../platform/db/tables.ts';
 
 export type WaitingNotice = { id: bigint; user_id: string; kind: string; data: Record<string, unknown> };
 
-export async function insertNotice(tx: Db, notice: Insertable<Notices>): Promise<void> {
+export async function insertNotice(tx: Db, notice: Insertable<Database['notices']>): Promise<void> {
   await tx
     .insertInto('notices')
     .values(notice)

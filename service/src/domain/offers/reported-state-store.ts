@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { StoredOffer } from '../../kernel/model/stored-offer.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { ReportedOffers } from '../../platform/db/reported-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 
-export type ReportedState = ReportedOffers['state'];
+export type ReportedState = Database['reported_offers']['state'];
 
 /** An offer whose current state has not been reported to the partner yet. */
 export type UnreportedState = Pick<StoredOffer, 'id' | 'slug' | 'type' | 'starts_at' | 'ends_at'> & {

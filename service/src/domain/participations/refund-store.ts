@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/pool.ts';
-import type { RefundRequests } from '../../platform/db/settlement-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 
 export type RefundRequest = {
   id: string;
   operator: string;
   participationIds: string[];
   amountUsd: string;
-  state: RefundRequests['state'];
+  state: Database['refund_requests']['state'];
   confirmedBy: string | null;
   insertedAt: string;
 };

@@ -1,7 +1,7 @@
 import { type Insertable, sql, type Updateable } from 'kysely';
 import { invalidField } from '../../kernel/errors.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { OauthClients, Partners } from '../../platform/db/tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 
 export type ListedPartner = {
   client_id: string;
@@ -18,8 +18,8 @@ export type ListedPartner = {
 
 export async function insertPartner(
   db: Db,
-  partner: Insertable<Partners>,
-  client: Insertable<OauthClients>,
+  partner: Insertable<Database['partners']>,
+  client: Insertable<Database['oauth_clients']>,
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await tx.insertInto('partners').values(partner).execute();
@@ -34,7 +34,7 @@ export async function insertPartner(
 export async function upsertPartner(
   db: Db,
   partner: { id: string; name: string; origins: string[]; contactEmail: string },
-  client: Pick<OauthClients, 'client_id' | 'redirect_uris' | 'scopes' | 'secret_hash'> & {
+  client: Pick<Database['oauth_clients'], 'client_id' | 'redirect_uris' | 'scopes' | 'secret_hash'> & {
     post_logout_redirect_uris: string[];
   },
 ): Promise<void> {
@@ -112,7 +112,7 @@ export async function replaceSecret(
 export async function updateClient(
   db: Db,
   clientId: string,
-  change: Updateable<OauthClients>,
+  change: Updateable<Database['oauth_clients']>,
 ): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('oauth_clients')

@@ -1,10 +1,10 @@
 import { type Insertable, sql } from 'kysely';
 import type { UserKind } from '../../kernel/model/personal-data.ts';
-import type { Erasures, PiiAudit } from '../../platform/db/identity-tables.ts';
 import type { Db } from '../../platform/db/pool.ts';
+import type { Database } from '../../platform/db/tables.ts';
 import type { SealedPii } from './sealed-data.ts';
 
-export type AuditEntry = Pick<PiiAudit, 'user_id' | 'actor' | 'action' | 'fields'>;
+export type AuditEntry = Pick<Database['pii_audit'], 'user_id' | 'actor' | 'action' | 'fields'>;
 
 export type PiiRow = SealedPii & {
   version: number;
@@ -104,7 +104,7 @@ export async function findErasure(
   return db.selectFrom('erasures').select('keep_until').where('user_id', '=', userId).executeTakeFirst();
 }
 
-export async function insertErasure(db: Db, erasure: Insertable<Erasures>): Promise<void> {
+export async function insertErasure(db: Db, erasure: Insertable<Database['erasures']>): Promise<void> {
   const { kept, keep_until } = erasure;
   await db
     .insertInto('erasures')

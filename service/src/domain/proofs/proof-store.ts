@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/pool.ts';
-import type { OptionAddresses, WalletProofs } from '../../platform/db/wallet-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 
 export type StoredProof = Pick<
-  WalletProofs,
+  Database['wallet_proofs'],
   'user_id' | 'address' | 'chain' | 'protocol' | 'kind' | 'text' | 'signature'
 >;
 
@@ -21,7 +21,12 @@ export async function lockWallet(tx: Db, partnerId: string, address: string): Pr
  */
 export async function lockOtherHolders(
   tx: Db,
-  { partner_id, address, user_id, chain }: Pick<WalletProofs, 'partner_id' | 'address' | 'user_id' | 'chain'>,
+  {
+    partner_id,
+    address,
+    user_id,
+    chain,
+  }: Pick<Database['wallet_proofs'], 'partner_id' | 'address' | 'user_id' | 'chain'>,
 ): Promise<string[]> {
   const { rows: proven } = await sql<{ user_id: string; counts: boolean }>`
     select user_id, ${chain} = '*' or chain in ('*', ${chain}) as counts from wallet_proofs
@@ -66,7 +71,9 @@ export async function deleteUnboundProofs(
       where b.user_id = p.user_id and b.address = p.address and b.partner_id = p.partner_id)`.execute(tx);
 }
 
-type EndedBinding = Pick<OptionAddresses, 'id' | 'option_id' | 'user_id' | 'protocol'> & { offer_id: string };
+type EndedBinding = Pick<Database['option_addresses'], 'id' | 'option_id' | 'user_id' | 'protocol'> & {
+  offer_id: string;
+};
 
 /** Deletes these users' bindings of an address with a partner. */
 export async function deleteBindingsOf(
@@ -82,7 +89,7 @@ export async function deleteBindingsOf(
   return rows;
 }
 
-export async function putProof(tx: Db, proof: WalletProofs): Promise<void> {
+export async function putProof(tx: Db, proof: Database['wallet_proofs']): Promise<void> {
   await tx
     .insertInto('wallet_proofs')
     .values(proof)

@@ -3,13 +3,16 @@ import type { ChainName } from '../../kernel/chains.ts';
 import type { Keyset } from '../../kernel/paging.ts';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { WalletChallenges } from '../../platform/db/wallet-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 
-export type ChallengeKey = Pick<WalletChallenges, 'client_id' | 'user_id' | 'chain' | 'address'>;
+export type ChallengeKey = Pick<Database['wallet_challenges'], 'client_id' | 'user_id' | 'chain' | 'address'>;
 export type ClaimedChallenge = { id: string; text: string };
 
 /** Stores a challenge. Replaces an earlier one for the same client, user, chain and address. */
-export async function putChallenge(db: Db, challenge: Omit<WalletChallenges, 'consumed_at'>): Promise<void> {
+export async function putChallenge(
+  db: Db,
+  challenge: Omit<Database['wallet_challenges'], 'consumed_at'>,
+): Promise<void> {
   const { id, text, expires_at } = challenge;
   await db
     .insertInto('wallet_challenges')

@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/pool.ts';
-import type { ReportedStatuses } from '../../platform/db/reported-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
+
+export type ReportedStatus = Database['reported_statuses'];
 
 /**
  * Takes a lock until the transaction ends, so that only one report about a user runs at a time. Each report sees what
@@ -10,11 +12,11 @@ export async function lockReports(tx: Db, userId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('requirement reports'), hashtext(${userId}))`.execute(tx);
 }
 
-export async function listReportedStatuses(db: Db, userId: string): Promise<ReportedStatuses[]> {
+export async function listReportedStatuses(db: Db, userId: string): Promise<ReportedStatus[]> {
   return db.selectFrom('reported_statuses').selectAll().where('user_id', '=', userId).execute();
 }
 
-export async function saveReportedStatuses(tx: Db, rows: readonly ReportedStatuses[]): Promise<void> {
+export async function saveReportedStatuses(tx: Db, rows: readonly ReportedStatus[]): Promise<void> {
   if (rows.length === 0) return;
   await tx
     .insertInto('reported_statuses')

@@ -4,10 +4,14 @@ import type { OfferOption } from '../../kernel/model/stored-offer.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Offer, PartnerOffers } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { ReportedStatuses } from '../../platform/db/reported-tables.ts';
 import { appendEvents, listEventReaders, type NewEvent } from '../../platform/events/event.ts';
 import { readFacts } from './facts.ts';
-import { listReportedStatuses, lockReports, saveReportedStatuses } from './report-store.ts';
+import {
+  listReportedStatuses,
+  lockReports,
+  type ReportedStatus,
+  saveReportedStatuses,
+} from './report-store.ts';
 import { requirementStatus, type UserFacts } from './status.ts';
 
 export const STATUS_CHANGED = 'requirement.status_changed';
@@ -65,11 +69,11 @@ async function reportChanges(
     facts,
     options,
     reported,
-  }: { facts: UserFacts; options: readonly ReportedOption[]; reported: readonly ReportedStatuses[] },
+  }: { facts: UserFacts; options: readonly ReportedOption[]; reported: readonly ReportedStatus[] },
 ): Promise<void> {
   const last = new Map(reported.map((row) => [`${row.partner_id} ${row.requirement_id}`, row]));
   const now = ctx.clock.now();
-  const rows: ReportedStatuses[] = [];
+  const rows: ReportedStatus[] = [];
   const events: NewEvent[] = [];
   // Skips requirement types that this node does not know. During an upgrade, these types are reported by the nodes that
   // run the newer release.
@@ -97,7 +101,7 @@ async function reportChanges(
   await appendEvents(ctx, tx, events);
 }
 
-type StatusParts = Pick<ReportedStatuses, 'status' | 'action'>;
+type StatusParts = Pick<ReportedStatus, 'status' | 'action'>;
 
 /**
  * Returns the status that a requirement has as long as nothing is known about the user. This status needs no report.

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { notifyAfterCommit } from '../../platform/db/notify.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { SanctionsHits, SanctionsList } from '../../platform/db/screening-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 import { type AddressList, toListed } from './list-file.ts';
 
 /** The NOTIFY channel that tells every node to reread its sanctions file. */
@@ -65,7 +65,10 @@ export async function withoutCleared(tx: Db, addresses: readonly string[]): Prom
   return addresses.filter((address) => !cleared.has(toListed(address)));
 }
 
-export type Finding = Pick<SanctionsHits, 'subject' | 'subject_id' | 'address' | 'user_id' | 'partner_id'>;
+export type Finding = Pick<
+  Database['sanctions_hits'],
+  'subject' | 'subject_id' | 'address' | 'user_id' | 'partner_id'
+>;
 export type NewHit = Finding & { id: string };
 
 /** Records the findings, except those that already have an open hit. Returns the recorded findings. */
@@ -86,7 +89,7 @@ export async function markScreened(tx: Db, hash: string, now: string): Promise<v
   await sql`update sanctions_list set screened_hash = ${hash}, screened_at = ${now}`.execute(tx);
 }
 
-export type ListStatus = Omit<SanctionsList, 'only_row' | 'addresses'> & {
+export type ListStatus = Omit<Database['sanctions_list'], 'only_row' | 'addresses'> & {
   entries: number;
   open_hits: number;
 };
@@ -106,7 +109,9 @@ export async function countOpenHits(db: Db): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-export async function listOpenHits(db: Db): Promise<Omit<SanctionsHits, 'clear_reason' | 'cleared_at'>[]> {
+export async function listOpenHits(
+  db: Db,
+): Promise<Omit<Database['sanctions_hits'], 'clear_reason' | 'cleared_at'>[]> {
   return db
     .selectFrom('sanctions_hits')
     .select(['id', 'subject', 'subject_id', 'address', 'user_id', 'partner_id', 'found_at'])

@@ -1,8 +1,13 @@
 import { sql } from 'kysely';
 import type { Db } from '../../platform/db/pool.ts';
-import type { SettlementPauses } from '../../platform/db/settlement-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 
-export type Pause = { subject: string; reason: SettlementPauses['reason']; message: string; since: string };
+export type Pause = {
+  subject: string;
+  reason: Database['settlement_pauses']['reason'];
+  message: string;
+  since: string;
+};
 
 /**
  * Pauses a subject: a chain, an offer or everything. If the subject is already paused, keeps the existing reason and

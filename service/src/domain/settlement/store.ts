@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Hex } from 'viem';
 import { showHash } from '../../platform/chain/address.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { ParticipationStatus } from '../../platform/db/settlement-tables.ts';
+import type { ParticipationStatus } from '../holdings/participation-store.ts';
 
 /** The columns of a participation that settlement needs. In the settlement code, a "row" is a participation. */
 export type SettlementRow = {

@@ -5,11 +5,11 @@ import { putFacts } from '../../../test/support/facts.ts';
 import { ADDRESS, makeOffer, tokenizedFile } from '../../../test/support/offers.ts';
 import { runHousekeeping } from '../../edges/housekeeping.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { TokenizedOrderState } from '../../platform/db/tokenized-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 import { eraseUser } from '../erasure/erasure.ts';
 
 const DAY_S = 86_400;
-const STATES: TokenizedOrderState[] = [
+const STATES: Database['tokenized_orders']['state'][] = [
   ...(['asking', 'unknown', 'attested', 'live', 'executed'] as const),
   ...(['expired', 'refused', 'failed', 'abandoned'] as const),
 ];

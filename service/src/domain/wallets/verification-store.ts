@@ -1,9 +1,9 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db } from '../../platform/db/pool.ts';
-import type { AllowVerifications } from '../../platform/db/wallet-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 
 /** A user's permission to have a wallet on an offer's allow-list. `state` says what has become of the permission. */
-export type Verification = Omit<Selectable<AllowVerifications>, 'check_at'>;
+export type Verification = Omit<Selectable<Database['allow_verifications']>, 'check_at'>;
 
 /** A wallet's entry in an allow-list contract. Verifications of several users and offers can justify the same entry. */
 export type Entry = Pick<Verification, 'chain' | 'contract' | 'wallet'>;

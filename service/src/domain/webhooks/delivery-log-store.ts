@@ -4,12 +4,12 @@ import type { Keyset } from '../../kernel/paging.ts';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
 import { EVENT_VISIBLE } from '../../platform/db/event-visible.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { WebhookAttempts, WebhookDeliveries } from '../../platform/db/webhook-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 
-type Attempt = Omit<Selectable<WebhookAttempts>, 'delivery_id'>;
+type Attempt = Omit<Selectable<Database['webhook_attempts']>, 'delivery_id'>;
 
 export type DeliveryRow = Pick<
-  Selectable<WebhookDeliveries>,
+  Selectable<Database['webhook_deliveries']>,
   'id' | 'endpoint_id' | 'event_id' | 'state' | 'attempts' | 'next_attempt_at' | 'inserted_at'
 > & { type: string; last_attempt: Attempt | null };
 

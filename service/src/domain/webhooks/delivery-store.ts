@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely';
 import { EVENT_VISIBLE } from '../../platform/db/event-visible.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { WebhookAttempts, WebhookDeliveries } from '../../platform/db/webhook-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 import type { EventRow } from '../../platform/events/store.ts';
 
 const LEASE = sql.raw("interval '60 seconds'");
@@ -61,7 +61,7 @@ export async function readNewEvents(tx: Db, endpointId: string, limit: number): 
 
 export async function insertDeliveries(
   tx: Db,
-  rows: readonly Insertable<WebhookDeliveries>[],
+  rows: readonly Insertable<Database['webhook_deliveries']>[],
 ): Promise<void> {
   // Passes all rows in one parameter, so that batches of any size use the same prepared statement.
   await sql`insert into webhook_deliveries (id, endpoint_id, event_id, subject, sequence, inserted_at)
@@ -177,7 +177,7 @@ export const DELIVERED = sql`state = 'delivered', next_attempt_at = null, lease_
 
 export async function insertAttempts(
   tx: Db,
-  attempts: readonly Insertable<WebhookAttempts>[],
+  attempts: readonly Insertable<Database['webhook_attempts']>[],
 ): Promise<void> {
   // Passes all attempts in one parameter, so that batches of any size use the same prepared statement.
   await sql`insert into webhook_attempts (id, delivery_id, kind, at, duration_ms, status, error, address, response)

@@ -1,9 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { Keyset } from '../../kernel/paging.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { DisabledReason, WebhookEndpoints } from '../../platform/db/webhook-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 
-export type EndpointRow = Selectable<WebhookEndpoints> & { behind: bigint };
+type DisabledReason = NonNullable<Database['webhook_endpoints']['disabled_reason']>;
+export type EndpointRow = Selectable<Database['webhook_endpoints']> & { behind: bigint };
 
 const COLUMNS = sql`w.id, w.partner_id, w.url, w.types, w.description, w.state, w.disabled_reason, w.cursor,
   w.failures, w.failing_since, w.problem_reported, w.sealed_secret, w.previous_sealed_secret, w.last_delivered_at,
@@ -18,7 +19,7 @@ const COLUMNS = sql`w.id, w.partner_id, w.url, w.types, w.description, w.state, 
  */
 export async function insertEndpoint(
   tx: Db,
-  row: Omit<Insertable<WebhookEndpoints>, 'cursor'>,
+  row: Omit<Insertable<Database['webhook_endpoints']>, 'cursor'>,
   max: number,
 ): Promise<boolean> {
   // Concurrent inserts for the partner wait for this lock. Otherwise, they would not see each other's endpoints and
@@ -79,7 +80,7 @@ export function listEnabled(db: Db, limit: number): Promise<{ id: string; url: s
 export async function updateEndpoint(
   tx: Db,
   id: string,
-  change: Updateable<WebhookEndpoints>,
+  change: Updateable<Database['webhook_endpoints']>,
 ): Promise<void> {
   if (Object.keys(change).length === 0) return;
   await tx.updateTable('webhook_endpoints').set(change).where('id', '=', id).execute();

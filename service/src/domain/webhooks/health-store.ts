@@ -1,7 +1,7 @@
-import { type Insertable, type RawBuilder, sql } from 'kysely';
+import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 import { EMPTY_QUEUE, type QueueState } from '../../kernel/queue-state.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { WebhookAttempts, WebhookEndpoints } from '../../platform/db/webhook-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 import { DELIVERED } from './delivery-store.ts';
 
 const MAX_FAILING = sql.raw("interval '5 days'");
@@ -45,7 +45,7 @@ export async function recordSuccess(tx: Db, id: string): Promise<boolean> {
 export async function recordHealthySuccesses(
   db: Db,
   endpointIds: readonly string[],
-  attempts: readonly Insertable<WebhookAttempts>[],
+  attempts: readonly Insertable<Database['webhook_attempts']>[],
 ): Promise<Set<string>> {
   const { rows } = await sql<{ delivery_id: string }>`
     with healthy as materialized (
@@ -67,7 +67,7 @@ export async function recordHealthySuccesses(
 }
 
 export type EndpointHealth = {
-  state: WebhookEndpoints['state']['__select__'];
+  state: Selectable<Database['webhook_endpoints']>['state'];
   url: string;
   contact_email: string | null;
   /** Whether the endpoint has failed too often and for too long without a success. */

@@ -1,11 +1,11 @@
 import type { Insertable } from 'kysely';
 import type { Context } from '../../platform/context/context.ts';
-import type { WebhookAttempts } from '../../platform/db/webhook-tables.ts';
+import type { Database } from '../../platform/db/tables.ts';
 import { type ClaimedDelivery, insertAttempts, markDelivered } from './delivery-store.ts';
 import { noteSuccess } from './health.ts';
 import { recordHealthySuccesses } from './health-store.ts';
 
-export type Success = { delivery: ClaimedDelivery; attempt: Insertable<WebhookAttempts> };
+export type Success = { delivery: ClaimedDelivery; attempt: Insertable<Database['webhook_attempts']> };
 
 const MAX_BATCH_SIZE = 256;
 

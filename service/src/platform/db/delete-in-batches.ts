@@ -5,13 +5,13 @@ import type { Database } from './tables.ts';
 const BATCH_SIZE = 5_000;
 
 /**
- * Deletes the rows of `table` that match `condition` and returns their number. Each batch is a separate short
- * transaction, so a large backlog neither hits the statement timeout nor holds locks for long. Rows locked by another
- * node are skipped. `condition` must be covered by an index.
+ * Deletes the rows of `table` (a table or its default partition) that match `condition`, and returns their number. Each
+ * batch is a separate short transaction, so a large backlog neither hits the statement timeout nor holds locks for
+ * long. Rows locked by another node are skipped. `condition` must be covered by an index.
  */
 export async function deleteInBatches(
   db: Db,
-  table: keyof Database,
+  table: keyof Database | `${keyof Database}_default`,
   condition: RawBuilder<unknown>,
   batchSize = BATCH_SIZE,
 ): Promise<number> {

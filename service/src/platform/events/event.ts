@@ -1,8 +1,9 @@
+import type { Selectable } from 'kysely';
 import { newId } from '../../kernel/ids.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Kernel } from '../context/kernel.ts';
 import type { Db } from '../db/pool.ts';
-import type { RelatedResource } from '../db/settlement-tables.ts';
+import type { Database } from '../db/tables.ts';
 import { assignPositions, insertEvents } from './store.ts';
 
 export { EVENTS_CHANNEL, listEventReaders } from './store.ts';
@@ -18,7 +19,7 @@ export type NewEvent = {
   /** The members of `data` that changed, with their previous values. */
   changes?: Record<string, unknown>;
   /** The resource to read for details. */
-  related?: RelatedResource;
+  related?: NonNullable<Selectable<Database['events']>['related']>;
 };
 
 /**

@@ -3,7 +3,7 @@ import { isId } from '../../kernel/ids.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import { EVENT_VISIBLE } from '../db/event-visible.ts';
 import type { Db } from '../db/pool.ts';
-import type { Events } from '../db/settlement-tables.ts';
+import type { Database } from '../db/tables.ts';
 
 /** The channel on which `place_events` notifies every node, once per batch. */
 export const EVENTS_CHANNEL = 'events';
@@ -11,7 +11,7 @@ export const EVENTS_CHANNEL = 'events';
 const PLACE_BATCH_SIZE = 1_000;
 
 type EventInsert = Pick<
-  Selectable<Events>,
+  Selectable<Database['events']>,
   'id' | 'partner_id' | 'user_id' | 'type' | 'data' | 'changes' | 'related' | 'request_id' | 'inserted_at'
 >;
 
@@ -35,7 +35,7 @@ export async function assignPositions(db: Db): Promise<void> {
 }
 
 /** An event that has a position. `renderEvent` redacts it if `visible` is false. */
-export type EventRow = Omit<Selectable<Events>, 'written' | 'position' | 'sequence'> & {
+export type EventRow = Omit<Selectable<Database['events']>, 'written' | 'position' | 'sequence'> & {
   position: bigint;
   sequence: bigint;
   /**

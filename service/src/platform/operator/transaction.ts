@@ -1,11 +1,11 @@
 import type { Hex } from 'viem';
-import type { OperatorTransactions } from '../db/settlement-tables.ts';
+import type { Database } from '../db/tables.ts';
 
 /**
  * The purpose of a transaction. A `fill` transaction only uses up a nonce. All other kinds are treated alike here: only
  * the code that requested the transaction distinguishes them.
  */
-export type TransactionKind = OperatorTransactions['kind'];
+export type TransactionKind = Database['operator_transactions']['kind'];
 
 /** A contract call that the operator signs. */
 export type OperatorCall = { kind: TransactionKind; target: Hex; data: Hex; gas: bigint };

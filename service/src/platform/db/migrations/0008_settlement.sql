@@ -52,6 +52,7 @@ create table operator_transactions (
   kind text not null check (kind in ('commit', 'remit', 'fill', 'revoke')),
   target text not null,
   data bytea not null,
+  -- In units of gas or, on Solana, in compute units.
   gas bigint not null,
   state text not null default 'open' check (state in ('open', 'settled', 'final', 'displaced')),
   mined_hash bytea,
@@ -92,6 +93,7 @@ create table operator_attempts (
   raw bytea not null,
   max_fee numeric(78,0) not null,
   priority_fee numeric(78,0) not null,
+  -- The last block height at which it can be mined; null if it does not expire.
   last_valid_height bigint,
   inserted_at timestamptz not null default now(),
   -- When a chain node last accepted it.
@@ -122,7 +124,7 @@ create table watched_addresses (
 
 -- Chains and offers for which nothing is sent until an operator resumes them.
 create table settlement_pauses (
-  -- The name of a chain or the id of an offer.
+  -- The name of a chain, the id of an offer, or `*` for all chains.
   subject text primary key,
   -- `operator`: by a command. `unreconciled`: the chain and the database differ.
   reason text not null check (reason in ('operator', 'unreconciled')),
@@ -133,8 +135,10 @@ create table settlement_pauses (
 -- When a chain was last compared with the database, and up to which block.
 create table reconcile_passes (
   chain text primary key,
+  -- Null until the first pass has finished.
   to_block bigint,
-  -- The last participation that the background comparison of a Solana cluster has looked back at; see reconcile-solana.ts.
+  -- The last participation that the background comparison of a Solana cluster has looked back at; null to start
+  -- with the first one.
   cursor uuid,
   started_at timestamptz not null,
   finished_at timestamptz
