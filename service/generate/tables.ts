@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startPostgres } from '@causeway/sandbox/postgres/server.ts';
 import type pg from 'pg';
-import { startEmbedded } from '../src/platform/db/embedded.ts';
 import { migrate } from '../src/platform/db/migrate.ts';
 import { openPool } from '../src/platform/db/pool.ts';
 
@@ -87,7 +87,7 @@ function renderTables(columns: readonly Column[]): string {
 }
 
 const dataDir = await mkdtemp(join(tmpdir(), 'causeway-tables-'));
-const server = await startEmbedded({ dataDir, log: () => undefined, settings: { fsync: 'off' } });
+const server = await startPostgres({ dataDir, log: () => undefined, settings: { fsync: 'off' } });
 try {
   const { pool, close } = openPool(server.url);
   await migrate(pool);

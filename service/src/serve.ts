@@ -41,7 +41,6 @@ import { startAuditSealer } from './platform/audit/sealer.ts';
 import { findChainIdProblems } from './platform/chain/evm/chain-id.ts';
 import { findClusterProblems } from './platform/chain/solana/client.ts';
 import type { Context } from './platform/context/context.ts';
-import { startEmbedded } from './platform/db/embedded.ts';
 import { assertProfile, claimProfile } from './platform/db/installation.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { openPool } from './platform/db/pool.ts';
@@ -225,7 +224,8 @@ async function startDatabase(
   started: Started,
 ): Promise<string> {
   print('Starting the embedded PostgreSQL …');
-  const database = await startEmbedded({ dataDir: config.dataDir, log: print });
+  const { startPostgres } = await import('@causeway/sandbox/postgres/server.ts');
+  const database = await startPostgres({ dataDir: config.dataDir, log: print });
   started.push(database.stop);
   return database.url;
 }

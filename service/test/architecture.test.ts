@@ -90,8 +90,9 @@ describe('imports', () => {
     expect(show(wrong)).toEqual([]);
   });
 
-  test('only serve.ts loads the sandbox, and the service does not use the SDK', () => {
-    expect(matching(service, /@causeway\/sandbox/)).toEqual([`${SOURCE}serve.ts`]);
+  test('only two files load the sandbox, and the service does not use the SDK', () => {
+    const loaders = ['edges/sandbox-database.ts', 'serve.ts'];
+    expect(matching(service, /@causeway\/sandbox/).map(name)).toEqual(loaders);
     expect(matching(service, /@causeway\/sdk|\/sdk\/src\//)).toEqual([]);
   });
 });

@@ -6,9 +6,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { findPostgres } from '@causeway/sandbox/postgres/server.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findEmbedded } from '../src/platform/db/embedded.ts';
 import { runCauseway, type Service, startService } from './support/service.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-serve-'));
@@ -28,7 +28,7 @@ const get = async (path: string) => {
 
 /** Writes pages that PostgreSQL has to flush to disk before it stops. */
 async function writePages(folder: string): Promise<void> {
-  const client = new pg.Client({ connectionString: (await findEmbedded(folder)) ?? '' });
+  const client = new pg.Client({ connectionString: (await findPostgres(folder)) ?? '' });
   await client.connect();
   await client.query('create table pages (bytes text storage external)');
   await client.query(`insert into pages select repeat('x', 8000) from generate_series(1, 12000)`);
@@ -132,7 +132,7 @@ describe('the running service', () => {
   });
 
   test('exits with 0 while a statement of a worker waits for a lock, and starts again', async () => {
-    const client = new pg.Client({ connectionString: (await findEmbedded(dataDir)) ?? '' });
+    const client = new pg.Client({ connectionString: (await findPostgres(dataDir)) ?? '' });
     client.on('error', () => undefined);
     await client.connect();
     await client.query('begin; lock table operator_keys');

@@ -1,6 +1,7 @@
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startPostgres } from '@causeway/sandbox/postgres/server.ts';
 import { buildContext } from '@causeway/service/compose.ts';
 import { issueUserTokens } from '@causeway/service/domain/oauth/issue.ts';
 import { createPartner } from '@causeway/service/domain/partners/partner.ts';
@@ -8,7 +9,6 @@ import { SCOPES } from '@causeway/service/kernel/access.ts';
 import { type Config, type LimitName, loadConfig } from '@causeway/service/kernel/config/config.ts';
 import { newId } from '@causeway/service/kernel/ids.ts';
 import { createLog } from '@causeway/service/kernel/log.ts';
-import { startEmbedded } from '@causeway/service/platform/db/embedded.ts';
 import { migrate } from '@causeway/service/platform/db/migrate.ts';
 import { openPool } from '@causeway/service/platform/db/pool.ts';
 
@@ -18,7 +18,7 @@ import { openPool } from '@causeway/service/platform/db/pool.ts';
  */
 export async function benchContext(settings: Partial<Config> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'causeway-bench-'));
-  const database = await startEmbedded({ dataDir, log: () => {} });
+  const database = await startPostgres({ dataDir, log: () => {} });
   process.on('SIGTERM', async () => {
     await database.stop();
     rmSync(dataDir, { recursive: true, force: true });

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startPostgres } from '@causeway/sandbox/postgres/server.ts';
 import { generatePrivateKey } from 'viem/accounts';
-import { startEmbedded } from '../../src/platform/db/embedded.ts';
 import { freePort } from '../../src/platform/http/free-port.ts';
 import { productionSettings, runCauseway, type Service, startService } from '../support/service.ts';
 import { createRoles, forbidSignIn, hasOpenTransaction, withRole } from './database-roles.ts';
@@ -24,7 +24,7 @@ if (reason !== null) {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'causeway-rolling-'));
-const database = await startEmbedded({ dataDir: join(folder, 'data'), log: () => undefined });
+const database = await startPostgres({ dataDir: join(folder, 'data'), log: () => undefined });
 const partner = await seedDatabase(database.url);
 const [firstRole, secondRole] = await createRoles(database.url);
 const newSecret = () => randomBytes(32).toString('base64');

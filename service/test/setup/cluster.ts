@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startPostgres } from '@causeway/sandbox/postgres/server.ts';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { loadSigningKeys } from '../../src/domain/oauth/keys.ts';
 import { createSealing } from '../../src/kernel/sealing.ts';
-import { startEmbedded } from '../../src/platform/db/embedded.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { openPool } from '../../src/platform/db/pool.ts';
 import { claimServer } from './claim.ts';
@@ -57,7 +57,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 async function startOwnServer() {
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-test-'));
-  const server = await startEmbedded({ dataDir, log: () => undefined, settings: DISPOSABLE_SETTINGS });
+  const server = await startPostgres({ dataDir, log: () => undefined, settings: DISPOSABLE_SETTINGS });
   const stop = async () => {
     await server.stop();
     await rm(dataDir, { recursive: true, force: true });

@@ -1,12 +1,12 @@
+import { startPostgres } from '@causeway/sandbox/postgres/server.ts';
 import pg from 'pg';
-import { startEmbedded } from '../../src/platform/db/embedded.ts';
 
 // A process that owns an embedded server, for tests that kill the process. It starts the server on the given folder,
 // then inserts numbers and prints each number after its commit.
 const [dataDir] = process.argv.slice(2);
 if (!dataDir) throw new Error('usage: embedded-owner <data folder>');
 try {
-  const { url } = await startEmbedded({ dataDir, log: () => undefined });
+  const { url } = await startPostgres({ dataDir, log: () => undefined });
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query('create table if not exists numbers (n int primary key)');

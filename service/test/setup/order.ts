@@ -8,7 +8,7 @@ const SLOWEST = [
   'demo/test/journey.slow.test.ts',
   'service/test/guides.slow.test.ts',
   'service/test/docs-pages.slow.test.ts',
-  'service/src/platform/db/embedded.slow.test.ts',
+  'sandbox/src/postgres/server.slow.test.ts',
   'service/test/pages.slow.test.ts',
   'sdk/test/react/checkouts.slow.test.ts',
   'demo/test/start.slow.test.ts',

@@ -4,12 +4,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Postgres, startPostgres } from '@causeway/sandbox/postgres/server.ts';
 import { bundleFile } from '../../bin/bundle.mjs';
 import { buildContext, type ComposedContext } from '../../src/compose.ts';
 import { loadConfig } from '../../src/kernel/config/config.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import type { Offer } from '../../src/platform/context/ports.ts';
-import { type Embedded, startEmbedded } from '../../src/platform/db/embedded.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { openPool } from '../../src/platform/db/pool.ts';
 import { makeOffer } from '../support/offers.ts';
@@ -33,7 +33,7 @@ export type Environment = {
 /** Starts PostgreSQL and two service processes on a chain. */
 export async function startEnvironment(chain: TortureChain): Promise<Environment> {
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-torture-'));
-  let database: Embedded = await startEmbedded({ dataDir, log: () => undefined });
+  let database: Postgres = await startPostgres({ dataDir, log: () => undefined });
   const { pool, close } = openPool(database.url, { max: 1 });
   await migrate(pool);
   await close();
@@ -58,7 +58,7 @@ export async function startEnvironment(chain: TortureChain): Promise<Environment
       const lock = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8');
       process.kill(Number(lock.split('\n')[0]), 'SIGKILL');
       await database.exited;
-      database = await startEmbedded({ dataDir, log: () => undefined });
+      database = await startPostgres({ dataDir, log: () => undefined });
     },
     close: async () => {
       for (const node of nodes) node.kill();

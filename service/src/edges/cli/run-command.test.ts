@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findPostgres, startPostgres } from '@causeway/sandbox/postgres/server.ts';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { testConfig } from '../../../test/support/app.ts';
 import { ConfigError } from '../../kernel/config/config.ts';
-import { findEmbedded, startEmbedded } from '../../platform/db/embedded.ts';
 import { migrate } from '../../platform/db/migrate.ts';
 import { openPool } from '../../platform/db/pool.ts';
 import { runOffer } from './offer-command.ts';
@@ -20,7 +20,7 @@ test('a command names the folder that has no database', async () => {
 });
 
 test('offer close works on the embedded database while no service runs', async () => {
-  const database = await startEmbedded({ dataDir, log: () => undefined, settings: { fsync: 'off' } });
+  const database = await startPostgres({ dataDir, log: () => undefined, settings: { fsync: 'off' } });
   const { pool } = openPool(database.url, { max: 1 });
   await migrate(pool);
   await pool.query(
@@ -37,5 +37,5 @@ test('offer close works on the embedded database while no service runs', async (
   await runOffer(config, close);
   await runOffer(config, close);
   expect(said.slice(-2)).toEqual(['broken: closed', 'broken: already closed']);
-  expect(await findEmbedded(dataDir)).toBeUndefined();
+  expect(await findPostgres(dataDir)).toBeUndefined();
 });

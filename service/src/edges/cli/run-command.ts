@@ -7,10 +7,10 @@ import { plural } from '../../kernel/plural.ts';
 import { createSealing, type Sealing, unavailableSealing } from '../../kernel/sealing.ts';
 import { recordCommand } from '../../platform/audit/entry.ts';
 import type { Kernel } from '../../platform/context/kernel.ts';
-import { openEmbedded } from '../../platform/db/embedded.ts';
 import { compareSecrets, MISSING_SECRET } from '../../platform/db/installation.ts';
 import { pendingMigrations } from '../../platform/db/migrate.ts';
 import { type Db, openPool } from '../../platform/db/pool.ts';
+import { openSandboxDatabase } from '../sandbox-database.ts';
 
 /** The context of a command. A command works on the same database as the running nodes. */
 export type CommandContext = Pick<Kernel, 'pool' | 'db' | 'clock' | 'random' | 'sealing'>;
@@ -20,7 +20,7 @@ export type CommandContext = Pick<Kernel, 'pool' | 'db' | 'clock' | 'random' | '
  * service is running.
  */
 export async function runCommand<T>(config: Config, work: (ctx: CommandContext) => Promise<T>): Promise<T> {
-  const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDir) : undefined;
+  const embedded = config.databaseUrl === null ? await openSandboxDatabase(config.dataDir) : undefined;
   const url = config.databaseUrl ?? embedded?.url;
   if (url === undefined)
     throw new ConfigError([

@@ -1,12 +1,12 @@
 import { type Config, ConfigError } from '../../kernel/config/config.ts';
 import { createSealing } from '../../kernel/sealing.ts';
 import { MAX_CLOCK_OFFSET_MS } from '../../platform/db/clock-offset.ts';
-import { openEmbedded } from '../../platform/db/embedded.ts';
 import { assertProfile, compareSecrets, MISSING_SECRET } from '../../platform/db/installation.ts';
 import { pendingMigrations } from '../../platform/db/migrate.ts';
 import { type OpenPool, openPool } from '../../platform/db/pool.ts';
 import { readServerFacts, type ServerFacts } from '../../platform/db/server-facts.ts';
 import { assertSessions } from '../../platform/db/session-check.ts';
+import { openSandboxDatabase } from '../sandbox-database.ts';
 import {
   type Check,
   describeError,
@@ -32,7 +32,7 @@ export type DoctorDatabase = OpenPool & { url: string; isMigrated: boolean };
 export async function openDatabase(
   config: Config,
 ): Promise<{ database: DoctorDatabase | null; findings: Finding[]; close(): Promise<void> }> {
-  const embedded = config.databaseUrl === null ? await openEmbedded(config.dataDir ?? '') : undefined;
+  const embedded = config.databaseUrl === null ? await openSandboxDatabase(config.dataDir ?? '') : undefined;
   const url = config.databaseUrl ?? embedded?.url;
   if (url === undefined) {
     const finding = skipped('database', 'DATABASE_URL is not set, and there is no embedded database');

@@ -1,17 +1,40 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
-import { open, readFile, rename, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cluster, ownFolder, serverEnvironment } from './embedded-cluster.ts';
-import { readLock } from './embedded-postmaster.ts';
+import { chooseServerUser, findPackage, locateBinaries, sharedFolders } from './binaries.ts';
+import {
+  type Cluster,
+  ensureCluster,
+  ownFolder,
+  removeSocketLink,
+  serverEnvironment,
+  socketFolder,
+  socketUrl,
+} from './cluster.ts';
+import { endOrphans, findHolder, readLock, releaseCluster } from './lock.ts';
 
-export interface Server {
+export interface PostgresOptions {
+  dataDir: string;
+  log: (message: string) => void;
   /**
-   * Stops the server after a last checkpoint. If stopping takes longer than `forceAfterMs`, stops the server without a
-   * checkpoint.
+   * Overrides server settings. Used only by tests, for example to turn off `fsync`: test data need not survive a crash.
+   */
+  settings?: Readonly<Record<string, string>>;
+}
+
+export interface Postgres {
+  /**
+   * The URL that connects to the database as its owner. The URL works in any process of the same user on this machine.
+   */
+  url: string;
+  /**
+   * Stops the server and resolves when it has exited. After `forceAfterMs`, stops it without a checkpoint: the next
+   * start then replays the WAL.
    */
   stop(forceAfterMs?: number): Promise<void>;
+  /** Resolves when the server has exited, for whatever reason. */
   exited: Promise<void>;
 }
 
@@ -41,27 +64,97 @@ const SETTINGS: Readonly<Record<string, string>> = {
 };
 
 const START_TIMEOUT_MS = 300_000;
+const MAX_START_ATTEMPTS = 100;
 const MAX_LOG_BYTES = 10_000_000;
 const FORCE_STOP_MS = 7_000;
+const LINK_INTERVAL_MS = 600_000;
+
+/** Starts a PostgreSQL server on `<dataDir>/postgres`; see docs/decisions/0002-embedded-postgres.md. */
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const { log } = options;
+  const dir = await clusterDir(options.dataDir);
+  const user = await chooseServerUser(dir);
+  const copyTo = user ? sharedFolders() : [join(dir, '..')];
+  const bin = await locateBinaries({ user, native: findPackage(), copyTo });
+  const cluster: Cluster = { bin, dir, user, settings: options.settings ?? {} };
+  await ensureCluster(cluster, log);
+  for (let attempt = 1; ; attempt++) {
+    await releaseCluster(dir, log);
+    const result = await launchServer(cluster, log);
+    if ('stop' in result) return result;
+    // Retries if something still holds the folder. If another process is starting the server, the next call to
+    // `releaseCluster` throws an error about that process. If processes of a killed server still hold its shared
+    // memory, they will exit soon.
+    const isHeld = /lock file "[^"]*" (already exists|is empty)|pre-existing shared memory/.test(
+      result.failure,
+    );
+    if (!isHeld || attempt === MAX_START_ATTEMPTS)
+      throw new Error(`PostgreSQL did not start in ${dir}: ${result.failure}`);
+    if (result.failure.includes('pre-existing shared memory')) await endOrphans(dir);
+    await sleep(150);
+  }
+}
+
+/**
+ * Returns the URL of the server that another Causeway process runs in this data folder, or undefined if there is none.
+ */
+export async function findPostgres(dataDir: string): Promise<string | undefined> {
+  const dir = await clusterDir(dataDir);
+  const holder = await findHolder(dir);
+  return holder.kind === 'server' && holder.owner !== undefined ? socketUrl(dir) : undefined;
+}
+
+/**
+ * Returns the URL of the database in `dataDir`. If no running service has started the server, starts it, and `stop`
+ * stops it again.
+ */
+export async function openPostgres(dataDir: string): Promise<Pick<Postgres, 'url' | 'stop'>> {
+  const running = await findPostgres(dataDir);
+  if (running !== undefined) return { url: running, stop: async () => undefined };
+  return startPostgres({ dataDir, log: () => undefined });
+}
+
+async function clusterDir(dataDir: string): Promise<string> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  return join(await realpath(dataDir), 'postgres');
+}
 
 /**
  * Makes one attempt to start the server. Returns the server when it accepts connections, or the reason why it did not
  * start.
  */
-export async function launchServer(
+async function launchServer(
   cluster: Cluster,
   log: (message: string) => void,
-): Promise<{ server: Server } | { failure: string }> {
+): Promise<Postgres | { failure: string }> {
   const logPath = join(cluster.dir, '..', 'postgres.log');
   const logStart = await rotateLog(logPath);
   const { child, exited } = await spawnServer(cluster, logPath);
   const guard = guardServer(child, exited, cluster);
   const stop = (forceAfterMs = FORCE_STOP_MS) => stopServer(child, exited, guard, forceAfterMs);
-  if (await waitUntilReady(child, exited, cluster, log)) return { server: { stop, exited } };
+  if (await waitUntilReady(child, exited, cluster, log)) return connectable(cluster.dir, { exited, stop });
   await stop();
   const output = (await readFile(logPath)).subarray(logStart).toString().trim();
   const reason = output.match(/(?:FATAL|PANIC|ERROR): +(.*)/)?.[1];
   return { failure: reason ?? (output || 'it exited without output') };
+}
+
+async function connectable(dir: string, { exited, stop }: Omit<Postgres, 'url'>): Promise<Postgres> {
+  // If the path of the cluster is too long for a socket, clients use a short link in the folder for temporary files. A
+  // cleanup may remove the link, so it is recreated regularly.
+  const keepLink = setInterval(() => void socketFolder(dir).catch(() => undefined), LINK_INTERVAL_MS);
+  keepLink.unref();
+  const stopAll = async (forceAfterMs?: number) => {
+    clearInterval(keepLink);
+    await stop(forceAfterMs);
+    await removeSocketLink(dir);
+  };
+  try {
+    return { url: await socketUrl(dir), exited, stop: stopAll };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 async function rotateLog(path: string): Promise<number> {

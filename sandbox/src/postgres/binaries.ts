@@ -1,24 +1,50 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  chmod,
-  copyFile,
-  lstat,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  symlink,
-} from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { ServerUser } from './embedded-user.ts';
 
 const run = promisify(execFile);
+const CANDIDATES = ['causeway', 'postgres', '_postgres', 'nobody'];
+
+/** The user that runs the server if this process is root, because PostgreSQL refuses to run as root. */
+export interface ServerUser {
+  uid: number;
+  gid: number;
+}
+
+/**
+ * Returns the server's user if this process is root. Otherwise returns undefined, and the server runs as the same user
+ * as this process.
+ */
+export async function chooseServerUser(clusterDir: string): Promise<ServerUser | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  // A cluster created by an ordinary user keeps its owner, so that the next start without root still works.
+  const owner = await stat(clusterDir).catch(() => undefined);
+  if (owner && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+
+  const users = parsePasswd(await readFile('/etc/passwd', 'utf8').catch(() => ''));
+  for (const name of CANDIDATES) {
+    const user = users.get(name);
+    if (user && user.uid !== 0) return user;
+  }
+  throw new Error(
+    `PostgreSQL cannot run as root, and none of the users ${CANDIDATES.join(', ')} exists. ` +
+      'Start as an ordinary user, or set DATABASE_URL to your own PostgreSQL.',
+  );
+}
+
+export function parsePasswd(text: string): Map<string, ServerUser> {
+  const users = new Map<string, ServerUser>();
+  for (const line of text.split('\n')) {
+    const [name, , uid, gid] = line.split(':');
+    if (!name || name.startsWith('#') || !/^-?\d+$/.test(uid ?? '') || !/^-?\d+$/.test(gid ?? '')) continue;
+    users.set(name, { uid: Number(uid), gid: Number(gid) });
+  }
+  return users;
+}
 
 interface BinaryOptions {
   user: ServerUser | undefined;
@@ -110,10 +136,7 @@ async function copyBinaries(native: string, folder: string): Promise<string> {
   // `mkdir` applies the umask, which may deny access to the server's user.
   if (process.getuid?.() === 0) await chmod(folder, 0o755);
 
-  const files = await listFiles(native);
-  const sizes = await Promise.all(
-    files.map(async (file) => `${file} ${(await stat(join(native, file))).size}`),
-  );
+  const sizes = await listSizes(native);
   const key = createHash('sha256').update(sizes.join('\n')).digest('hex').slice(0, 16);
   const target = join(folder, `postgres-${process.platform}-${process.arch}-${key}`);
   if (await isComplete(target, sizes)) return target;
@@ -121,10 +144,17 @@ async function copyBinaries(native: string, folder: string): Promise<string> {
   // Copies into a draft folder and then renames it. The rename is atomic, so a killed or concurrent copy never leaves a
   // partial folder.
   const draft = join(folder, `.draft-${randomBytes(8).toString('hex')}`);
-  await mkdir(draft);
-  await chmod(draft, 0o755);
   try {
-    await copyFiles(native, draft, files);
+    await cp(native, draft, {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (path) => extname(path) !== '.a',
+    });
+    // The server's user must be able to read everything, whatever the umask was when the package was installed.
+    for (const path of ['', ...(await readdir(draft, { recursive: true }))]) {
+      const isExecutable = ((await stat(join(draft, path))).mode & 0o100) !== 0;
+      await chmod(join(draft, path), isExecutable ? 0o755 : 0o644);
+    }
     await linkLibraries(native, draft);
     await rename(draft, target).catch(async () => {
       if (await isComplete(target, sizes)) return;
@@ -137,39 +167,17 @@ async function copyBinaries(native: string, folder: string): Promise<string> {
   return target;
 }
 
-async function listFiles(native: string): Promise<string[]> {
+/** Returns one line per file: its path and its size. */
+async function listSizes(native: string): Promise<string[]> {
   const entries = await readdir(native, { recursive: true, withFileTypes: true });
-  return entries
+  const paths = entries
     .filter((entry) => entry.isFile() && extname(entry.name) !== '.a')
-    .map((entry) => join(entry.parentPath, entry.name).slice(native.length + 1))
-    .sort();
+    .map((entry) => join(entry.parentPath, entry.name));
+  const lines = paths.map(async (path) => `${path.slice(native.length + 1)} ${(await stat(path)).size}`);
+  return (await Promise.all(lines)).sort();
 }
 
-async function isComplete(target: string, sizes: string[]): Promise<boolean> {
-  const found = await Promise.all(
-    sizes.map(async (line) => {
-      const file = line.slice(0, line.lastIndexOf(' '));
-      return (
-        (await stat(join(target, file)).catch(() => undefined))?.size === Number(line.slice(file.length + 1))
-      );
-    }),
-  );
-  return found.every(Boolean);
-}
-
-async function copyFiles(native: string, draft: string, files: string[]): Promise<void> {
-  for (const folder of new Set(files.flatMap(ancestors))) {
-    await mkdir(join(draft, folder), { recursive: true });
-    await chmod(join(draft, folder), 0o755);
-  }
-  for (const file of files) {
-    const executable = ((await stat(join(native, file))).mode & 0o100) !== 0;
-    await copyFile(join(native, file), join(draft, file));
-    await chmod(join(draft, file), executable ? 0o755 : 0o644);
-  }
-}
-
-function ancestors(file: string): string[] {
-  const parent = dirname(file);
-  return parent === '.' ? [] : [...ancestors(parent), parent];
+async function isComplete(target: string, sizes: readonly string[]): Promise<boolean> {
+  const found = await listSizes(target).catch(() => []);
+  return found.join('\n') === sizes.join('\n');
 }

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { isAlive, listProcesses } from '../../../test/setup/processes.ts';
-import { type Embedded, findEmbedded, startEmbedded } from './embedded.ts';
-import { chooseServerUser } from './embedded-user.ts';
+import { isAlive, listProcesses } from '../../../service/test/setup/processes.ts';
+import { chooseServerUser } from './binaries.ts';
+import { findPostgres, type Postgres, startPostgres } from './server.ts';
 
 // Generous for a busy machine; normally the test takes far less time.
 const POLL = { timeout: 20_000 };
@@ -22,14 +22,14 @@ let logged: string[];
 const cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  template = await mkdtemp(join(tmpdir(), 'causeway-embedded-'));
-  await (await startEmbedded({ dataDir: template, log: () => undefined })).stop();
+  template = await mkdtemp(join(tmpdir(), 'causeway-postgres-'));
+  await (await startPostgres({ dataDir: template, log: () => undefined })).stop();
 });
 afterAll(() => rm(template, { recursive: true, force: true }));
 
 beforeEach(async () => {
   // Private like root's home. The hardest case: the server's user cannot enter the folder.
-  root = await mkdtemp(join(tmpdir(), 'causeway-embedded-'));
+  root = await mkdtemp(join(tmpdir(), 'causeway-postgres-'));
   await chmod(root, 0o700);
   dataDir = copyCluster('data');
   newDir = join(root, 'new');
@@ -49,8 +49,8 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
 });
 
-async function start(folder = dataDir): Promise<Embedded> {
-  const server = await startEmbedded({ dataDir: folder, log: (message) => logged.push(message) });
+async function start(folder = dataDir): Promise<Postgres> {
+  const server = await startPostgres({ dataDir: folder, log: (message) => logged.push(message) });
   cleanups.push(() => server.stop());
   return server;
 }
@@ -68,7 +68,7 @@ async function serverPid(folder = dataDir): Promise<number> {
 
 /** Starts another Causeway process on the same folder; `acknowledged` counts its committed writes. */
 async function startOwner(folder = dataDir) {
-  const script = new URL('../../../test/setup/embedded-owner.ts', import.meta.url).pathname;
+  const script = new URL('../../../service/test/setup/embedded-owner.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, ['--import', 'tsx', script, folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
@@ -220,7 +220,7 @@ test('stops a server that a killed owner left behind', async () => {
 test('a second start on the same data fails, names the owner and does not disturb it', async () => {
   const owner = await startOwner();
   await expect(start()).rejects.toThrow(`in use by another Causeway process (pid ${owner.pid})`);
-  expect(await countNumbers((await findEmbedded(dataDir)) ?? '')).toBeGreaterThanOrEqual(0);
+  expect(await countNumbers((await findPostgres(dataDir)) ?? '')).toBeGreaterThanOrEqual(0);
   const before = owner.acknowledged();
   await expect.poll(owner.acknowledged, POLL).toBeGreaterThan(before);
   await owner.kill('SIGKILL');

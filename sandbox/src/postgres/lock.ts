@@ -3,7 +3,7 @@ import { open, readdir, readFile, readlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { isAnswering, SOCKET_NAME } from './embedded-socket.ts';
+import { isAnswering, SOCKET_NAME } from './cluster.ts';
 
 const run = promisify(execFile);
 

@@ -2,8 +2,7 @@ import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { findPackage, locateBinaries } from './embedded-binaries.ts';
-import { chooseServerUser, parsePasswd } from './embedded-user.ts';
+import { chooseServerUser, findPackage, locateBinaries, parsePasswd } from './binaries.ts';
 
 let root: string;
 const cleanups: (() => unknown)[] = [];
