@@ -10,6 +10,7 @@ node service/bin/release.mjs "$release"
 size=$(du -sm "$release" | cut -f 1)
 echo "The production installation takes up $size MB."
 [ "$size" -lt 150 ] || { echo 'It must stay below 150 MB.'; exit 1; }
+cmp openapi.json "$release/openapi.json"
 cd /
 node "$release/service/bin/causeway.mjs" --help > /dev/null
 code=0

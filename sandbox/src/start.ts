@@ -124,6 +124,7 @@ function combineControls(ctx: Context, landing: SandboxLanding, groups: ControlG
   ];
   return {
     routes: routes.map((route) => localOnly(ctx, route)),
+    document: async () => (await import('../../service/generate/openapi/document.ts')).apiDocument(routes),
     plugins: groups.flatMap((group) => group.plugins ?? []),
     landing,
     readyLines: [

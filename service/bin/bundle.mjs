@@ -16,6 +16,7 @@ const MAX_BUNDLE_AGE_MS = 7 * 24 * 3600_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sources = [
   'service/src',
+  'service/generate',
   'sandbox/src',
   'contracts/abi',
   'contracts/encodings',

@@ -64,6 +64,7 @@ for (const path of [
   'README.md',
   'CHANGELOG.md',
   'docs',
+  'openapi.json',
   'service/bin/causeway.mjs',
   'service/bin/bundle.mjs',
 ])

@@ -136,13 +136,6 @@ const COMMANDS: Record<string, Entry> = {
       return { help: VERIFY_HELP, run: runVerify };
     },
   },
-  openapi: {
-    summary: 'Print the OpenAPI document',
-    load: async () => {
-      const { OPENAPI_HELP, runOpenApi } = await import('./edges/cli/openapi-command.ts');
-      return { help: OPENAPI_HELP, run: runOpenApi };
-    },
-  },
   errors: {
     summary: 'Print the catalogue of API errors',
     load: async () => {

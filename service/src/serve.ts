@@ -164,7 +164,7 @@ async function start(
   const routes = [...apiRoutes, ...(controls?.routes ?? [])];
   const plugins = [
     ...[
-      referencePlugin(ctx, apiRoutes, controls?.routes ?? []),
+      referencePlugin(ctx, controls?.document ?? null),
       oauthPlugin(ctx),
       accountsPlugin(ctx),
       accountDataPlugin(ctx),

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { apiDocument } from '../src/edges/operations/api-document.ts';
+import { apiDocument } from '../generate/openapi/document.ts';
 import { apiRoutes } from '../src/edges/routes.ts';
 import { FORMATS } from '../src/kernel/wire.ts';
 
@@ -16,7 +17,7 @@ type Operation = {
   responses: Record<string, { content?: Content }>;
 };
 
-const api = apiDocument(apiRoutes) as {
+const api = apiDocument() as {
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Json>; securitySchemes: Record<string, Json> };
@@ -45,6 +46,13 @@ function problems(schema: Json, value: unknown) {
 }
 
 describe('the OpenAPI document', () => {
+  test('has every route, and the committed file is up to date', () => {
+    const ids = operations.map(({ operationId }) => operationId);
+    expect(ids).toEqual(expect.arrayContaining(apiRoutes.map(({ operationId }) => operationId)));
+    const committed = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
+    expect(committed).toBe(`${JSON.stringify(apiDocument(), null, 2)}\n`);
+  });
+
   test('has the authorization server, with both flows, and every operation says which tokens it takes', () => {
     for (const path of [
       '/oauth/authorize',

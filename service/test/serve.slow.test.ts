@@ -187,7 +187,6 @@ const COMMANDS = [
   'audit',
   'keys',
   'verify-calldata',
-  'openapi',
   'errors',
   'settings',
 ];
@@ -239,7 +238,7 @@ describe('the command line', () => {
 
   const unreachable = { DATABASE_URL: 'postgres://user:sekret@127.0.0.1:1/db' };
   test.each<[string[], string, Record<string, string>?]>([
-    [['openapi', '--write', '/nowhere/x'], "causeway: ENOENT: no such file or directory, open '/nowhere/x'"],
+    [['errors', '--write', '/nowhere/x'], "causeway: ENOENT: no such file or directory, open '/nowhere/x'"],
     [['participation', 'export', '--csv', '--write', '/nowhere/x'], "open '/nowhere/x'"],
     [['partner', 'list'], 'causeway: connect ECONNREFUSED 127.0.0.1:1; "causeway doctor"', unreachable],
     [['migrate'], 'causeway: connect ECONNREFUSED 127.0.0.1:1; "causeway doctor"', unreachable],

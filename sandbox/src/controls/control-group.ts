@@ -18,6 +18,8 @@ export type ControlGroup = {
 /** All control groups combined, for the server to mount. */
 export type Controls = {
   routes: Route[];
+  /** Returns the OpenAPI document of the API and of these routes. */
+  document(): Promise<object>;
   plugins: Plugin[];
   readyLines: string[];
   landing: SandboxLanding;

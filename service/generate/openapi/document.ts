@@ -1,7 +1,19 @@
-import type { ApiGroup } from '../../platform/http/openapi.ts';
+import { apiRoutes } from '../../src/edges/routes.ts';
+import { isUserScope, PARTNER_SCOPES, SCOPES } from '../../src/kernel/access.ts';
+import { sortMembers } from '../../src/kernel/stable-json.ts';
+import { VERSION } from '../../src/kernel/version.ts';
+import type { Route } from '../../src/platform/http/route.ts';
+import { oauthOperations } from './oauth-operations.ts';
+import { extraOperation, routeOperation } from './operation.ts';
+import { collectComponents } from './schema.ts';
+
+type Json = Record<string, unknown>;
+
+/** A named section of the reference with an introduction. An operation belongs to the first group whose paths match. */
+type ApiGroup = { name: string; description: string; paths: RegExp };
 
 /** The groups of the API reference, in the order in which a partner needs them. */
-export const API_GROUPS: readonly ApiGroup[] = [
+const GROUPS: readonly ApiGroup[] = [
   {
     name: 'Sign-in',
     paths: /^\/(oauth|\.well-known)\//,
@@ -80,7 +92,7 @@ export const API_GROUPS: readonly ApiGroup[] = [
   },
 ];
 
-export const API_DESCRIPTION = `Partner applications call this API on behalf of a signed-in user (authorization code with PKCE) or for
+const DESCRIPTION = `Partner applications call this API on behalf of a signed-in user (authorization code with PKCE) or for
 themselves (client credentials), with an \`Authorization: Bearer\` header.
 
 Amounts are decimal strings in the token's smallest unit. Times are UTC with microseconds. Every object has an \`object\`
@@ -88,3 +100,72 @@ member with its type, except parts whose members are fixed (asset, jurisdiction,
 paginated by cursor, newest first. Every POST under \`/v1\` accepts an \`Idempotency-Key\`. Every error is one object with a
 \`code\` for programs and an \`event_id\` to quote in support requests. New members may be added to replies: ignore those
 that you do not know.`;
+
+const SECURITY_SCHEMES = {
+  userToken: {
+    type: 'oauth2',
+    description:
+      'The token of a signed-in user, obtained through the authorization code flow with PKCE (S256) and the client secret.',
+    flows: {
+      authorizationCode: {
+        authorizationUrl: '/oauth/authorize',
+        tokenUrl: '/oauth/token',
+        refreshUrl: '/oauth/token',
+        scopes: Object.fromEntries(Object.entries(SCOPES).filter(([scope]) => isUserScope(scope))),
+      },
+    },
+  },
+  partnerToken: {
+    type: 'oauth2',
+    description: 'The token of the partner itself, without a user.',
+    flows: {
+      clientCredentials: {
+        tokenUrl: '/oauth/token',
+        scopes: Object.fromEntries(PARTNER_SCOPES.map((scope) => [scope, SCOPES[scope]])),
+      },
+    },
+  },
+  clientSecret: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'The client id and secret. Both can also be sent in the body.',
+  },
+};
+
+/**
+ * Returns the OpenAPI 3.1 document of the API, of the authorization server and of `more` routes. The schemas of routes
+ * are already JSON Schema.
+ */
+export function apiDocument(more: readonly Route[] = []): Json {
+  const components = collectComponents();
+  const paths: Record<string, Json> = {};
+  const add = (path: string, method: string, operation: Json) => {
+    paths[path] = { ...paths[path], [method]: { ...operation, tags: [groupOf(path)] } };
+  };
+  for (const each of oauthOperations) add(each.path, each.method, extraOperation(each, components));
+  for (const route of [...apiRoutes, ...more]) {
+    const path = route.path.replace(/:([a-z_]+)/g, '{$1}');
+    add(path, route.method.toLowerCase(), routeOperation(route, components));
+  }
+  const used = new Set(Object.keys(paths).map(groupOf));
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Causeway',
+      version: VERSION,
+      summary: 'Offers, requirements, wallets, participations and swaps for partner applications.',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This installation' }],
+    tags: GROUPS.filter(({ name }) => used.has(name)).map(({ name, description }) => ({ name, description })),
+    paths,
+    components: { schemas: sortMembers(components.schemas), securitySchemes: SECURITY_SCHEMES },
+  };
+}
+
+function groupOf(path: string): string {
+  const group = GROUPS.find(({ paths }) => paths.test(path));
+  if (group === undefined) throw new Error(`${path} is not in any group of the API reference`);
+  return group.name;
+}

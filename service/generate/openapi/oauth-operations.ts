@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { SCOPES } from '../../kernel/access.ts';
-import { Closed, Uri } from '../../kernel/wire.ts';
-import type { ExtraOperation } from '../../platform/http/openapi-operation.ts';
-import { ACR_VALUES } from './acr.ts';
+import { ACR_VALUES } from '../../src/domain/oauth/acr.ts';
+import { SCOPES } from '../../src/kernel/access.ts';
+import { Closed, Uri } from '../../src/kernel/wire.ts';
+import type { ExtraOperation } from './operation.ts';
 
 /** This file describes, for the API reference, the endpoints that oidc-provider and the hosted pages serve. */
 

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
-import { PARTNER_SCOPES, type Scope } from '../../kernel/access.ts';
-import type { ErrorCode } from '../../kernel/errors.ts';
+import { PARTNER_SCOPES, type Scope } from '../../src/kernel/access.ts';
+import type { ErrorCode } from '../../src/kernel/errors.ts';
+import type { Access, Route } from '../../src/platform/http/route.ts';
 import {
   FORM_TOO,
   failures,
@@ -11,9 +12,8 @@ import {
   parametersOf,
   replyContent,
   requestBody,
-} from './openapi-parts.ts';
-import type { Components } from './openapi-schema.ts';
-import type { Access, Route } from './route.ts';
+} from './parts.ts';
+import type { Components } from './schema.ts';
 
 type Json = Record<string, unknown>;
 

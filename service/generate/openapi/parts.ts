@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
-import { ERRORS, type ErrorCode } from '../../kernel/errors.ts';
-import { Failure, OAuthFailure } from './failure.ts';
-import { exampleOf } from './openapi-examples.ts';
-import type { Components } from './openapi-schema.ts';
+import { ERRORS, type ErrorCode } from '../../src/kernel/errors.ts';
+import { Failure, OAuthFailure } from '../../src/platform/http/failure.ts';
+import { exampleOf } from './examples.ts';
+import type { Components } from './schema.ts';
 
 type Json = Record<string, unknown>;
 

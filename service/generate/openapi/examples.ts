@@ -1,4 +1,4 @@
-import { FORMATS } from '../../kernel/wire.ts';
+import { FORMATS } from '../../src/kernel/wire.ts';
 
 type Schema = {
   $ref?: string;
