@@ -2,7 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** Each benchmark is a script in this folder that measures for some minutes and prints rows of a table. */
-const NAMES = ['kernel', 'checks', 'introspection', 'reads', 'pages', 'settlement', 'load', 'start'];
+const NAMES = [
+  'kernel',
+  'checks',
+  'introspection',
+  'reads',
+  'pages',
+  'settlement',
+  'load',
+  'start',
+  'participation',
+];
 
 const [wanted, ...args] = process.argv.slice(2);
 if (wanted !== undefined && !NAMES.includes(wanted))
