@@ -16,7 +16,7 @@ import type { Log } from './kernel/log.ts';
 import { createMetrics } from './kernel/metrics.ts';
 import { createSealing } from './kernel/sealing.ts';
 import { createSignal } from './kernel/signal.ts';
-import { createRefusalRecorder } from './platform/audit/entry.ts';
+import { createRefusalRecorder } from './platform/audit/refusal-recorder.ts';
 import { openChains } from './platform/chain/open-chains.ts';
 import { createSignatures } from './platform/chain/signatures.ts';
 import { readEpoch } from './platform/chain/solana/reads.ts';

@@ -6,21 +6,17 @@ import { measureDueSubmissions } from './domain/documents/store.ts';
 import { accountDataPlugin } from './domain/erasure/plugin.ts';
 import { startIdentityReconciler } from './domain/identity/reconcile.ts';
 import { measureDueApplicants } from './domain/identity/store.ts';
-import { startReminders } from './domain/notices/reminders.ts';
 import { measureNotices } from './domain/notices/store.ts';
-import { startNoticeWorker } from './domain/notices/worker.ts';
 import { oauthPlugin } from './domain/oauth/plugin.ts';
 import { startContractWatch } from './domain/offer-files/contract-watch.ts';
 import { startOfferReports } from './domain/offers/reported-state.ts';
 import { recordRefundLimit } from './domain/participations/request-refunds.ts';
-import { startStatusReports } from './domain/requirements/report-worker.ts';
 import { startScreening } from './domain/screening/rescreen.ts';
 import { startSettlement } from './domain/settlement/settlement.ts';
 import { startPriceRecorder } from './domain/tokenized/price-recorder.ts';
 import { startRestrictedOrderAlerts } from './domain/tokenized/restricted-orders.ts';
 import { findSwapProblems } from './domain/tokenized/swap-domain.ts';
 import { startOrderWatch } from './domain/tokenized/watch.ts';
-import { startAllowListWatch } from './domain/wallets/allow-list-watch.ts';
 import { startAllowedCheck } from './domain/wallets/allowed-check.ts';
 import { measureDeliveries } from './domain/webhooks/health-store.ts';
 import { startWebhookWorker } from './domain/webhooks/worker.ts';
@@ -55,6 +51,9 @@ import { smtpMailer } from './platform/mail/smtp.ts';
 import { measureOutbox } from './platform/mail/store.ts';
 import { startMailWorker } from './platform/mail/worker.ts';
 import { listSenders } from './platform/operator/signers.ts';
+import { startNoticeWorker, startReminders } from './domain/notices/worker.ts';
+import { startStatusReports } from './domain/requirements/report.ts';
+import { startAllowListWatch } from './domain/wallets/verification.ts';
 
 export const SERVE_HELP: CommandHelp = {
   usage: ['serve'],

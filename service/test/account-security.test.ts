@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { confirmEmailChange } from '../src/domain/accounts/change-email.ts';
-import { createChangeEmailLink } from '../src/domain/accounts/mail-links.ts';
+import { createChangeEmailLink } from '../src/domain/accounts/mail-link-store.ts';
 import { insertPasskey, listPasskeys } from '../src/domain/accounts/passkey-store.ts';
 import { readSecondFactor, resealTotpSecrets } from '../src/domain/accounts/second-factor.ts';
-import { endSessionsOf } from '../src/domain/accounts/sessions.ts';
+import { deleteSessionsOf } from '../src/domain/accounts/session-store.ts';
 import { totpCode, totpStep } from '../src/domain/accounts/totp.ts';
 import { sealPii } from '../src/domain/pii/sealed-data.ts';
 import { holdUser } from '../src/domain/users/hold.ts';
@@ -71,7 +71,7 @@ async function whileSessionsEnd<T>(userId: string, act: () => Promise<T>): Promi
   let acting: Promise<T> | undefined;
   await ctx.db.transaction().execute(async (tx) => {
     await sql`update users set password_hash = null where id = ${userId}`.execute(tx);
-    await endSessionsOf(tx, userId);
+    await deleteSessionsOf(tx, userId);
     acting = act();
     await expect
       .poll(

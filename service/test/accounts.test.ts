@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { insertUser } from '../src/domain/users/user-store.ts';
+import { insertUser } from '../src/domain/users/store.ts';
 import { expectAudited } from './support/audited.ts';
 import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';
 import { newVisitor, type Visitor } from './support/visitor.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eraseUser } from '../src/domain/erasure/erasure.ts';
-import { rotatePii } from '../src/domain/pii/rotate.ts';
+import { rotatePii } from '../src/domain/pii/pii.ts';
 import { startWorld, type World } from './support/providers.ts';
 import { USER } from './support/tokens.ts';
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { insertPasskey, listPasskeys } from '../src/domain/accounts/passkey-store.ts';
-import { normalizeEmail } from '../src/domain/users/email.ts';
+import { normalizeEmail } from '../src/domain/users/user.ts';
 import { newId } from '../src/kernel/ids.ts';
 import { testConfig } from './support/app.ts';
 import { linkIn, PASSWORD, type Site, startSite } from './support/site.ts';

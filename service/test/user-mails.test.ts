@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeNotice } from '../src/domain/notices/notice.ts';
-import { unsubscribeUrl } from '../src/domain/notices/unsubscribe.ts';
+import { unsubscribeUrl } from '../src/domain/notices/preferences.ts';
 import { sendNotices } from '../src/domain/notices/worker.ts';
 import { PASSWORD, type Site, startSite } from './support/site.ts';
 import { newVisitor, type Visitor } from './support/visitor.ts';

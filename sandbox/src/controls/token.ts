@@ -1,5 +1,5 @@
 import { issueUserTokens } from '@causeway/service/domain/oauth/issue.ts';
-import { findUserByEmail } from '@causeway/service/domain/users/user.ts';
+import { findUserByEmail } from '@causeway/service/domain/users/store.ts';
 import { invalidField } from '@causeway/service/kernel/errors.ts';
 import { Closed, Email } from '@causeway/service/kernel/wire.ts';
 import type { Context } from '@causeway/service/platform/context/context.ts';

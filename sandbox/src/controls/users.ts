@@ -1,4 +1,4 @@
-import { findUserByEmail, type User } from '@causeway/service/domain/users/user.ts';
+import { findUserByEmail, type User } from '@causeway/service/domain/users/store.ts';
 import { ApiError } from '@causeway/service/kernel/errors.ts';
 import { Closed, Email, ObjectName } from '@causeway/service/kernel/wire.ts';
 import type { Context } from '@causeway/service/platform/context/context.ts';

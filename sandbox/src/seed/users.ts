@@ -1,6 +1,5 @@
 import { hashPassword } from '@causeway/service/domain/accounts/password.ts';
-import { findUserByEmail } from '@causeway/service/domain/users/user.ts';
-import { insertUser } from '@causeway/service/domain/users/user-store.ts';
+import { findUserByEmail, insertUser } from '@causeway/service/domain/users/store.ts';
 import { invalidField } from '@causeway/service/kernel/errors.ts';
 import { newId } from '@causeway/service/kernel/ids.ts';
 import type { UserKind } from '@causeway/service/kernel/model/personal-data.ts';

@@ -4,16 +4,13 @@ import { deleteExpiredChallenges } from '../domain/accounts/passkey-store.ts';
 import { deleteExpiredSessions } from '../domain/accounts/session-store.ts';
 import { deleteExpiredSignInFailures, deleteUnusedSources } from '../domain/accounts/throttle-store.ts';
 import { erasePiiPastRetention } from '../domain/erasure/erasure.ts';
-import { deleteOldAccesses } from '../domain/erasure/retention.ts';
 import { deleteOldNotices } from '../domain/notices/store.ts';
-import {
-  deleteExpiredArtifacts,
-  deleteExpiredTokens,
-  deleteRetiredKeys,
-  deleteUnusedGrants,
-} from '../domain/oauth/housekeeping.ts';
+import { deleteUnusedGrants } from '../domain/oauth/grant-store.ts';
+import { deleteRetiredKeys } from '../domain/oauth/key-store.ts';
+import { deleteExpiredArtifacts, deleteExpiredTokens } from '../domain/oauth/token-store.ts';
+import { deleteOldAccesses } from '../domain/pii/store.ts';
+import { deleteExpiredWalletChallenges } from '../domain/proofs/store.ts';
 import { deleteOldOrders, deleteOldPrices } from '../domain/tokenized/retention.ts';
-import { deleteExpiredWalletChallenges } from '../domain/wallets/housekeeping.ts';
 import { maintainAttemptPartitions } from '../domain/webhooks/attempt-partitions.ts';
 import { deleteOldDeliveries } from '../domain/webhooks/delivery-log.ts';
 import { deleteOldAuditEntries } from '../platform/audit/retention.ts';

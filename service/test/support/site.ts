@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ReceivedMail, startMailServer } from '@causeway/sandbox/simulators/mail-server.ts';
 import { sql } from 'kysely';
 import { hashPassword } from '../../src/domain/accounts/password.ts';
-import { insertUser } from '../../src/domain/users/user-store.ts';
+import { insertUser } from '../../src/domain/users/store.ts';
 import { SCOPES } from '../../src/kernel/access.ts';
 import type { Config } from '../../src/kernel/config/config.ts';
 import { newId } from '../../src/kernel/ids.ts';

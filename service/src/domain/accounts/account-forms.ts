@@ -1,14 +1,15 @@
 import { isId } from '../../kernel/ids.ts';
+import { newSecret } from '../../kernel/secret-hash.ts';
 import { accountPage } from '../../platform/pages/account-page.ts';
 import { TOPICS } from '../notices/notice.ts';
 import { listTopics, saveMailPreferences } from '../notices/preferences.ts';
-import { accountCode } from '../users/account-code.ts';
-import { localeOf } from '../users/user.ts';
+import { accountCode, localeOf } from '../users/user.ts';
+import { withRecentSession, withSession } from './page-route.ts';
 import { deletePasskey, listPasskeys } from './passkey-store.ts';
 import { passkeyUrl, supportsPasskeys } from './passkeys.ts';
-import { withRecentSession, withSession } from './recent-session.ts';
 import { readSecondFactor } from './second-factor.ts';
-import { listSessionsOf, lockSession } from './sessions.ts';
+import { listSessions } from './session-store.ts';
+import { lockSession, revokeSession, signOutEverywhere } from './sessions.ts';
 
 const NOTICES = new Map([
   ['disconnected', 'App disconnected.'],
@@ -29,7 +30,7 @@ export const showAccount = withSession(async (ctx, { csrf }, { query }, session)
     listPasskeys(ctx.db, user.id),
     listTopics(ctx, user.id),
     readSecondFactor(ctx, user.id),
-    listSessionsOf(ctx, user.id),
+    listSessions(ctx.db, user.id),
   ]);
   const message = NOTICES.get(String(query.notice));
   const page = accountPage({
@@ -68,4 +69,15 @@ export const removePasskey = withRecentSession('/account', async (ctx, _browser,
       await deletePasskey(tx, session.user.id, id);
     });
   return { redirect: '/account?notice=passkey_removed' };
+});
+
+export const endOneSession = withSession(async (ctx, _browser, { form }, { user }) => {
+  const { id = '' } = form;
+  if (isId(id)) await revokeSession(ctx, user.id, id);
+  return { redirect: '/account?notice=session_ended' };
+});
+
+export const endAllSessions = withSession(async (ctx, _browser, _request, { user }) => {
+  await signOutEverywhere(ctx, user.id);
+  return { cookie: newSecret(ctx.random), redirect: '/sign-in?notice=signed_out' };
 });

@@ -2,13 +2,15 @@ import { isSecret } from '../../kernel/secret-hash.ts';
 import type { Context } from '../../platform/context/context.ts';
 import { composeMail } from '../../platform/mail/message.ts';
 import { sendMail } from '../../platform/mail/outbox.ts';
-import { normalizeEmail } from '../users/email.ts';
-import { localeOf } from '../users/user.ts';
-import { findUserByEmail, lockAccount, setEmail, type User } from '../users/user-store.ts';
-import { deleteLinksOf } from './mail-link-store.ts';
-import { consumeLink, createChangeEmailLink, findNewAddress } from './mail-links.ts';
+import { changeEmailPage, confirmEmailPage, emailChangeSentPage } from '../../platform/pages/email-pages.ts';
+import { messagePage } from '../../platform/pages/message-page.ts';
+import { findUserByEmail, lockAccount, setEmail, type User } from '../users/store.ts';
+import { localeOf, normalizeEmail } from '../users/user.ts';
+import { consumeLink, createChangeEmailLink, deleteLinksOf, findNewAddress } from './mail-link-store.ts';
+import { type PageHandler, type PageResponse, withRecentSession } from './page-route.ts';
 import { INVALID_EMAIL, isEmail } from './registration.ts';
-import { lockSession, type Session } from './sessions.ts';
+import type { Session } from './session-store.ts';
+import { lockSession } from './sessions.ts';
 import { type Source, throttleMail } from './throttle.ts';
 
 /** The PostgreSQL error code for a duplicate key. It occurs if two users take the same address at the same moment. */
@@ -19,7 +21,7 @@ const UNIQUE_VIOLATION = '23505';
  * its owner gets a notice instead of the link. Nobody else learns that the account exists. Returns an error message for
  * the form if the new address is invalid or is the user's current one, otherwise null.
  */
-export async function requestEmailChange(
+async function requestEmailChange(
   ctx: Context,
   session: Session,
   address: string,
@@ -49,7 +51,7 @@ export async function requestEmailChange(
 }
 
 /** Returns the new address that a link confirms, or null if this user has no valid link with this secret. */
-export async function findEmailChange(ctx: Context, user: User, secret: string): Promise<string | null> {
+async function findEmailChange(ctx: Context, user: User, secret: string): Promise<string | null> {
   return isSecret(secret) ? findNewAddress(ctx, user.id, secret) : null;
 }
 
@@ -75,3 +77,47 @@ export async function confirmEmailChange(ctx: Context, user: User, secret: strin
     throw error;
   });
 }
+
+const PATH = '/account/email';
+
+const GONE: PageResponse = {
+  status: 410,
+  page: messagePage({
+    title: 'This link no longer works',
+    text: 'It has already been used, has expired, or belongs to another account.',
+    action: { label: 'Your account', href: '/account' },
+  }),
+};
+
+const SIGN_IN_FIRST: PageResponse = {
+  page: messagePage({
+    title: 'Sign in first',
+    text: 'Sign in to the account that asked for the new address, then open the link in the email again.',
+    action: { label: 'Sign in', href: '/sign-in' },
+    art: 'mail',
+  }),
+};
+
+export const showEmail = withRecentSession(PATH, (_ctx, { csrf }, _request, { user }) => ({
+  page: changeEmailPage({ csrf, current: user.email }),
+}));
+
+export const postEmail = withRecentSession(PATH, async (ctx, { csrf, source }, { form }, session) => {
+  const { email = '' } = form;
+  const problem = await requestEmailChange(ctx, session, email, source);
+  if (problem === null) return { page: emailChangeSentPage(email.trim(), ctx.config.mailboxUrl) };
+  return { status: 422, page: changeEmailPage({ csrf, current: session.user.email, email, problem }) };
+});
+
+export const showNewEmail: PageHandler = async (ctx, { session, csrf }, { query }) => {
+  if (session === null) return SIGN_IN_FIRST;
+  const token = String(query.token ?? '');
+  const email = await findEmailChange(ctx, session.user, token);
+  return email === null ? GONE : { page: confirmEmailPage({ csrf, token, email }) };
+};
+
+export const confirmNewEmail: PageHandler = async (ctx, { session }, { form }) => {
+  if (session === null) return SIGN_IN_FIRST;
+  const isChanged = await confirmEmailChange(ctx, session.user, form.token ?? '');
+  return isChanged ? { redirect: '/account?notice=email_changed' } : GONE;
+};

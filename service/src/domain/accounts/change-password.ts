@@ -1,20 +1,33 @@
+import { isSecret, newSecret } from '../../kernel/secret-hash.ts';
 import type { Context } from '../../platform/context/context.ts';
+import type { Locale } from '../../platform/mail/locale.ts';
 import { composeMail } from '../../platform/mail/message.ts';
 import { sendMail } from '../../platform/mail/outbox.ts';
+import { messagePage } from '../../platform/pages/message-page.ts';
+import { changePasswordPage, forgotPage, resetPage } from '../../platform/pages/password-pages.ts';
+import { checkMailPage } from '../../platform/pages/register-pages.ts';
+import { revokeUserGrants } from '../oauth/grant-store.ts';
+import { lockAccount, setPasswordHash } from '../users/store.ts';
 import { localeOf } from '../users/user.ts';
-import { setPasswordHash } from '../users/user-store.ts';
-import { deleteLinksOf } from './mail-link-store.ts';
+import type { Browser } from './browser.ts';
+import { consumeLink, createResetLink, deleteLinksOf, findResetLink } from './mail-link-store.ts';
+import { type PageRequest, type PageResponse, withRecentSession } from './page-route.ts';
+import { deletePasskeysOf, listPasskeys } from './passkey-store.ts';
 import { findPasswordProblem, hashPassword } from './password.ts';
-import { keepOnlySession, lockSession, type Session } from './sessions.ts';
+import { INVALID_EMAIL, isEmail } from './registration.ts';
+import { deleteSessionsOf, type Session } from './session-store.ts';
+import { keepOnlySession, lockSession } from './sessions.ts';
+import { parseReturnPath } from './sign-in-request.ts';
+import { clearFailures, type Source, throttleMail } from './throttle.ts';
 
-export type PasswordChange = { outcome: 'done'; cookie: string } | { outcome: 'refused'; problem: string };
+type PasswordChange = { outcome: 'done'; cookie: string } | { outcome: 'refused'; problem: string };
 
 /**
  * Sets a new password for a user who has just signed in. Signs out every other browser, voids open links, and gives
  * this browser a new cookie. Connected apps keep their access: unlike a reset, a change is no sign that someone else
  * had access.
  */
-export async function changePassword(
+async function changePassword(
   ctx: Context,
   session: Pick<Session, 'id' | 'user'>,
   password: string,
@@ -33,3 +46,133 @@ export async function changePassword(
   });
   return { outcome: 'done', cookie };
 }
+
+/**
+ * Sends a reset link. Unknown addresses get an email too, so that neither the page nor the response time reveals who
+ * has an account.
+ */
+async function requestPasswordReset(
+  ctx: Context,
+  address: string,
+  { source, locale }: { source: Source; locale: Locale },
+): Promise<void> {
+  const email = address.trim();
+  await throttleMail(ctx, email, source);
+  await ctx.db.transaction().execute(async (tx) => {
+    const user = await lockAccount(tx, email);
+    if (user === undefined) {
+      const url = `${ctx.baseUrl}/register`;
+      return sendMail(ctx, tx, composeMail(email, locale, 'unknown_address', { url }));
+    }
+    const url = `${ctx.baseUrl}/reset?token=${await createResetLink(ctx, tx, user.id)}`;
+    await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'reset_password', { url }));
+  });
+}
+
+type Reset = { outcome: 'done' } | { outcome: 'gone' } | { outcome: 'refused'; problem: string };
+
+/**
+ * Sets a new password. Ends every session, voids open links and disconnects every app, to lock out anyone who had
+ * access. With `removesPasskeys`, also deletes the account's passkeys, because an intruder may have added one.
+ */
+async function resetPassword(
+  ctx: Context,
+  { secret, password, removesPasskeys }: { secret: string; password: string; removesPasskeys: boolean },
+): Promise<Reset> {
+  const link = await findResetLink(ctx, secret);
+  if (link === null) return { outcome: 'gone' };
+  const problem = findPasswordProblem(password, link.email);
+  if (problem !== null) return { outcome: 'refused', problem };
+  const passwordHash = await hashPassword(ctx, password);
+  const isConsumed = await ctx.db.transaction().execute(async (tx) => {
+    const user = await lockAccount(tx, link.userId);
+    if (user === undefined || !(await consumeLink(tx, 'reset', secret))) return false;
+    await setPasswordHash(tx, user.id, passwordHash);
+    if (removesPasskeys) await deletePasskeysOf(tx, user.id);
+    await deleteSessionsOf(tx, user.id);
+    await deleteLinksOf(tx, user.id);
+    await revokeUserGrants(tx, user.id);
+    const url = `${ctx.baseUrl}/forgot`;
+    await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'password_changed', { url }));
+    return true;
+  });
+  if (!isConsumed) return { outcome: 'gone' };
+  await clearFailures(ctx, link.email);
+  return { outcome: 'done' };
+}
+
+const GONE: PageResponse = {
+  status: 410,
+  page: messagePage({
+    title: 'This link no longer works',
+    text: 'It has already been used, has expired, or was replaced by a newer one.',
+    action: { label: 'Send a new link', href: '/forgot' },
+  }),
+};
+
+export function showForgot(_ctx: Context, { csrf, session }: Browser, { query }: PageRequest): PageResponse {
+  const email = session?.user.email;
+  const returnPath = parseReturnPath(query.next);
+  return { page: forgotPage({ csrf, returnPath, ...(email !== undefined && { email }) }) };
+}
+
+export async function postForgot(
+  ctx: Context,
+  { csrf, source, locale }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
+  const email = (form.email ?? '').trim();
+  if (!isEmail(email))
+    return { status: 422, page: forgotPage({ csrf, returnPath: null, email, problem: INVALID_EMAIL }) };
+  await requestPasswordReset(ctx, email, { source, locale });
+  const { mailboxUrl } = ctx.config;
+  return { page: checkMailPage({ email, retryPath: '/forgot', mailboxUrl }) };
+}
+
+export async function showReset(
+  ctx: Context,
+  { csrf }: Browser,
+  { query }: PageRequest,
+): Promise<PageResponse> {
+  const token = String(query.token ?? '');
+  const link = isSecret(token) ? await findResetLink(ctx, token) : null;
+  return link === null ? GONE : { page: resetPage({ csrf, token, ...(await describeAccount(ctx, link)) }) };
+}
+
+export async function postReset(
+  ctx: Context,
+  { csrf }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
+  const { token = '', password = '', remove_passkeys } = form;
+  const link = isSecret(token) ? await findResetLink(ctx, token) : null;
+  if (link === null) return GONE;
+  const removesPasskeys = remove_passkeys === 'yes';
+  const reset = await resetPassword(ctx, { secret: token, password, removesPasskeys });
+  if (reset.outcome === 'gone') return GONE;
+  if (reset.outcome === 'refused') {
+    const account = await describeAccount(ctx, link);
+    const { problem } = reset;
+    return { status: 422, page: resetPage({ csrf, token, ...account, removesPasskeys, problem }) };
+  }
+  return { cookie: newSecret(ctx.random), redirect: '/sign-in?notice=password_set' };
+}
+
+async function describeAccount(ctx: Context, { userId, email }: { userId: string; email: string }) {
+  return { email, passkeys: (await listPasskeys(ctx.db, userId)).length };
+}
+
+export const showPassword = withRecentSession('/account/password', (_ctx, { csrf }, _request, { user }) => ({
+  page: changePasswordPage({ csrf, email: user.email }),
+}));
+
+export const postPassword = withRecentSession(
+  '/account/password',
+  async (ctx, { csrf }, { form }, session) => {
+    const change = await changePassword(ctx, session, form.password ?? '');
+    if (change.outcome === 'done')
+      return { cookie: change.cookie, redirect: '/account?notice=password_changed' };
+    const page = changePasswordPage({ csrf, email: session.user.email, problem: change.problem });
+    return { status: 422, page };
+  },
+);

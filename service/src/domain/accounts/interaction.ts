@@ -1,17 +1,17 @@
-import { recordDecision } from '../../platform/audit/entry.ts';
+import { recordDecision } from '../../platform/audit/store.ts';
 import type { Context } from '../../platform/context/context.ts';
-import type { Interaction } from '../../platform/context/ports.ts';
+import type { Interaction, PageSignIn } from '../../platform/context/ports.ts';
 import { consentPage } from '../../platform/pages/consent-page.ts';
 import { messagePage } from '../../platform/pages/message-page.ts';
 import { signInPage } from '../../platform/pages/sign-in-page.ts';
-import { acrFor, MULTI_FACTOR, readAcrValues } from '../oauth/acr.ts';
+import { AMR, acrFor, contextsOf, MULTI_FACTOR, meetsAcr, readAcrValues } from '../oauth/acr.ts';
 import type { Browser } from './browser.ts';
 import type { PageRequest, PageResponse } from './page-route.ts';
+import { listPasskeys } from './passkey-store.ts';
 import { passkeyUrl, supportsPasskeys } from './passkeys.ts';
-import { interactionPath } from './return-path.ts';
-import type { Session } from './sessions.ts';
-import { describeSignInRequest } from './sign-in-request.ts';
-import { amrOf, needsStepUp } from './step-up.ts';
+import { hasSecondFactor } from './second-factor.ts';
+import type { Authentication, Session } from './session-store.ts';
+import { describeSignInRequest, interactionPath } from './sign-in-request.ts';
 
 const EXPIRED: PageResponse = {
   status: 400,
@@ -161,4 +161,42 @@ function requestedScopes({ prompt, params }: Interaction): string[] {
 function hostOf(uri: string): string {
   const { host, protocol } = new URL(uri);
   return host === '' ? protocol.slice(0, -1) : host;
+}
+
+/** Returns the `amr` values of an authentication. */
+function amrOf({ method, secondFactor }: Authentication): string[] {
+  if (method === 'passkey') return [...AMR.passkey];
+  return secondFactor === null ? [...AMR.password] : [...AMR.code];
+}
+
+export function signInOf(session: Session): PageSignIn {
+  const at = Math.floor(Date.parse(session.signed_in_at) / 1000);
+  return { userId: session.user.id, at, amr: amrOf(session) };
+}
+
+/**
+ * Returns whether the user has a sign-in method that meets one of the requested authentication contexts (`acr_values`).
+ */
+export async function canStepUp(
+  ctx: Pick<Context, 'db' | 'config' | 'baseUrl'>,
+  userId: string,
+  requested: readonly string[],
+): Promise<boolean> {
+  const isRequested = (amr: readonly string[]) =>
+    contextsOf(amr).some((context) => requested.includes(context));
+  const hasPasskeys = supportsPasskeys(ctx) || passkeyUrl(ctx, '/') !== null;
+  if (isRequested(AMR.passkey) && hasPasskeys && (await listPasskeys(ctx.db, userId)).length > 0) return true;
+  return isRequested(AMR.code) && (await hasSecondFactor(ctx.db, userId));
+}
+
+/**
+ * Returns whether the user must sign in again with a stronger method. That is the case if the session does not meet the
+ * requested authentication contexts, but another of the user's sign-in methods would.
+ */
+async function needsStepUp(
+  ctx: Pick<Context, 'db' | 'config' | 'baseUrl'>,
+  session: Session,
+  requested: readonly string[],
+): Promise<boolean> {
+  return !meetsAcr(amrOf(session), requested) && (await canStepUp(ctx, session.user.id, requested));
 }

@@ -5,7 +5,7 @@ import { newVisitor, type Visitor } from '../../../test/support/visitor.ts';
 import { newId } from '../../kernel/ids.ts';
 import { issueUserTokens } from '../oauth/issue.ts';
 import { setLogoutRedirects } from '../partners/partner.ts';
-import { insertUser } from '../users/user-store.ts';
+import { insertUser } from '../users/store.ts';
 import { hashPassword } from './password.ts';
 
 const PASSWORD = 'quiet harbour lantern';

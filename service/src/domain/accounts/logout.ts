@@ -1,12 +1,18 @@
+import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../kernel/errors.ts';
 import { newSecret } from '../../kernel/secret-hash.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { RegisteredClient } from '../../platform/context/ports.ts';
+import { toApiError } from '../../platform/http/failure.ts';
+import { acceptsHtml } from '../../platform/http/replies.ts';
+import { pluginHooks } from '../../platform/http/request-log.ts';
+import { pageHeaders } from '../../platform/pages/headers.ts';
 import { logoutPage, signedOutPage } from '../../platform/pages/logout-page.ts';
+import { errorPage } from '../../platform/pages/message-page.ts';
 import { isPostLogoutRedirect } from '../oauth/client.ts';
 import type { Browser } from './browser.ts';
-import type { PageRequest, PageResponse } from './page-route.ts';
-import { endSession } from './sessions.ts';
+import { addPageRoute, type PageRequest, type PageResponse, sendPage } from './page-route.ts';
+import { deleteSession } from './session-store.ts';
 
 /** An app's validated request to sign the user out. */
 type Logout = {
@@ -22,11 +28,7 @@ type Logout = {
  * Signs the user out at the request of an app (OpenID Connect RP-Initiated Logout 1.0). Asks the user first, because
  * any site can link here. Does not ask if the app sends an ID token for the user who is signed in.
  */
-export async function showLogout(
-  ctx: Context,
-  browser: Browser,
-  { query }: PageRequest,
-): Promise<PageResponse> {
+async function showLogout(ctx: Context, browser: Browser, { query }: PageRequest): Promise<PageResponse> {
   const logout = await readLogout(ctx, query);
   const { session, csrf } = browser;
   if (session === null) return leave(logout);
@@ -44,16 +46,12 @@ export async function showLogout(
 }
 
 /** Signs the user out after they have confirmed on our page. */
-export async function confirmLogout(
-  ctx: Context,
-  browser: Browser,
-  { form }: PageRequest,
-): Promise<PageResponse> {
+async function confirmLogout(ctx: Context, browser: Browser, { form }: PageRequest): Promise<PageResponse> {
   return signOut(ctx, browser, await readLogout(ctx, form));
 }
 
 async function signOut(ctx: Context, { cookie }: Browser, logout: Logout): Promise<PageResponse> {
-  await endSession(ctx.db, cookie);
+  await deleteSession(ctx.db, cookie);
   return { cookie: newSecret(ctx.random), ...leave(logout) };
 }
 
@@ -99,4 +97,46 @@ function readParameter(input: Record<string, unknown>, name: string): string | n
 
 function refuse(message: string): ApiError {
   return new ApiError('malformed_request', {}, { message });
+}
+
+const PATH = '/oauth/logout';
+
+/**
+ * Adds the end-session endpoint. Requests that accept HTML get client errors (4xx) as a page. All other errors are sent
+ * as an error object.
+ */
+export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = toApiError(thrown);
+    // Passes the error to the server's default handler, which logs it and replies with the error object.
+    if (!acceptsHtml(request) || error.status >= 500) throw thrown;
+    reply.headers(error.headers);
+    return sendPage(reply, errorPage(error, request.id), error.status);
+  });
+  addPageRoute(app, ctx, { method: 'GET', path: PATH, handle: showLogout });
+  addPageRoute(app, ctx, {
+    method: 'POST',
+    path: `${PATH}/confirm`,
+    fields: ['client_id', 'post_logout_redirect_uri', 'state'],
+    handle: confirmLogout,
+  });
+  // Apps may also send the request as a POST. This route redirects to the GET route, because browsers do not send our
+  // cookie with a POST from another site.
+  app.post(
+    PATH,
+    { config: { access: { who: 'public' }, forms: true }, ...pluginHooks(ctx, 'POST', PATH) },
+    (request, reply) =>
+      reply
+        .headers(pageHeaders())
+        .code(303)
+        .header('location', `${PATH}?${new URLSearchParams(textMembers(request.body))}`)
+        .send(),
+  );
+}
+
+/** Returns the string fields of the body. The GET route validates their values. */
+function textMembers(body: unknown): [string, string][] {
+  return Object.entries(body ?? {}).filter(
+    (member): member is [string, string] => typeof member[1] === 'string',
+  );
 }

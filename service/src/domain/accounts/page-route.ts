@@ -9,9 +9,8 @@ import { visitedUrl } from '../../platform/http/visited-url.ts';
 import { type PageSources, pageHeaders } from '../../platform/pages/headers.ts';
 import { type Page, renderPage } from '../../platform/pages/layout.ts';
 import { errorPage } from '../../platform/pages/message-page.ts';
-import { type Browser, identifyBrowser } from './browser.ts';
-import { setCookie } from './cookie.ts';
-import { checkCsrf } from './csrf.ts';
+import { type Browser, checkCsrf, identifyBrowser, setCookie } from './browser.ts';
+import type { Session } from './session-store.ts';
 import { throttleNetwork } from './throttle.ts';
 
 export type PageRequest = {
@@ -128,4 +127,40 @@ export function sendPage(
     .code(status)
     .type('text/html; charset=utf-8')
     .send(renderPage(page));
+}
+
+type Handle = (
+  ctx: Context,
+  browser: Browser,
+  request: PageRequest,
+  session: Session,
+) => Promise<PageResponse> | PageResponse;
+
+const SIGN_IN: PageResponse = { redirect: '/sign-in' };
+
+/**
+ * Wraps a page for signed-in users. Redirects everyone else to the sign-in page, including users whose session ends
+ * during the request.
+ */
+export function withSession(handle: Handle): PageHandler {
+  return async (ctx, browser, request) => {
+    if (browser.session === null) return SIGN_IN;
+    try {
+      return await handle(ctx, browser, request, browser.session);
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'unauthorized') return SIGN_IN;
+      throw error;
+    }
+  };
+}
+
+/**
+ * Wraps a page for users who signed in within the last few minutes. Other users must sign in again, and are then sent
+ * back to `path`. Without this check, a browser that was left signed in would be enough to take over the account.
+ */
+export function withRecentSession(path: string, handle: Handle): PageHandler {
+  const next = path === '/account' ? '' : `&next=${encodeURIComponent(path)}`;
+  return withSession((ctx, browser, request, session) =>
+    session.isRecent ? handle(ctx, browser, request, session) : { redirect: `/sign-in?again=yes${next}` },
+  );
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findPasswordProblem } from './password.ts';
-import { parseReturnPath } from './return-path.ts';
+import { parseReturnPath } from './sign-in-request.ts';
 
 describe('new passwords', () => {
   test('the length counts characters, not bytes or UTF-16 code units', () => {

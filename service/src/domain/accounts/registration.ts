@@ -1,23 +1,27 @@
 import { newId } from '../../kernel/ids.ts';
 import type { UserKind } from '../../kernel/model/personal-data.ts';
-import { hashSecret } from '../../kernel/secret-hash.ts';
+import { hashSecret, isSecret } from '../../kernel/secret-hash.ts';
 import { FORMATS } from '../../kernel/wire.ts';
-import { recordFailedSignIn } from '../../platform/audit/entry.ts';
+import { recordFailedSignIn } from '../../platform/audit/store.ts';
 import type { Context } from '../../platform/context/context.ts';
 import { composeMail } from '../../platform/mail/message.ts';
 import { sendMail } from '../../platform/mail/outbox.ts';
+import { messagePage } from '../../platform/pages/message-page.ts';
+import { checkMailPage, confirmPage, registerPage } from '../../platform/pages/register-pages.ts';
+import { findUserByEmail, insertUser } from '../users/store.ts';
 import { localeOf } from '../users/user.ts';
-import { findUserByEmail, insertUser } from '../users/user-store.ts';
 import type { Browser } from './browser.ts';
-import { consumeLink, createConfirmLink, findConfirmLink } from './mail-links.ts';
+import { consumeLink, createConfirmLink, findConfirmLink } from './mail-link-store.ts';
+import type { PageRequest, PageResponse } from './page-route.ts';
 import { findPasswordProblem, hashPassword, verifyPassword } from './password.ts';
 import { startSession } from './sessions.ts';
+import { findSignInRequest, parseReturnPath } from './sign-in-request.ts';
 import { rememberSource, throttleAttempt, throttleMail } from './throttle.ts';
 
-export type RegistrationInput = { email: string; password: string; kind: string; continueTo: string | null };
+type RegistrationInput = { email: string; password: string; kind: string; continueTo: string | null };
 
 /** Error messages for the form, by field. */
-export type FormProblems = Partial<Record<'email' | 'password' | 'kind', string>>;
+type FormProblems = Partial<Record<'email' | 'password' | 'kind', string>>;
 
 export const INVALID_EMAIL = 'Enter a valid email address, such as name@example.com.';
 
@@ -26,7 +30,7 @@ export const INVALID_EMAIL = 'Enter a valid email address, such as name@example.
  * address that already has an account gets an email that says so. Both cases do the same work: one password hash and
  * one email. So only the owner of the mailbox learns whether the address has an account.
  */
-export async function startRegistration(
+async function startRegistration(
   ctx: Context,
   { cookie, source, locale }: Pick<Browser, 'cookie' | 'source' | 'locale'>,
   input: RegistrationInput,
@@ -51,13 +55,13 @@ export async function startRegistration(
   return null;
 }
 
-export type PendingRegistration = { email: string; needsPassword: boolean };
+type PendingRegistration = { email: string; needsPassword: boolean };
 
 /**
  * Finds the registration for a confirmation link. `needsPassword` is true if another browser started the registration.
  * The user must then enter the password chosen at registration, because anyone can register someone else's address.
  */
-export async function findPendingRegistration(
+async function findPendingRegistration(
   ctx: Context,
   cookie: string,
   secret: string,
@@ -67,13 +71,13 @@ export async function findPendingRegistration(
   return { email: link.registration.email, needsPassword: !isSameBrowser(link.browser, cookie) };
 }
 
-export type Confirmation =
+type Confirmation =
   | { outcome: 'done'; cookie: string; continueTo: string | null }
   | { outcome: 'wrong_password' }
   | { outcome: 'gone' };
 
 /** Creates the account and signs the browser in. */
-export async function confirmRegistration(
+async function confirmRegistration(
   ctx: Context,
   { cookie, source }: Pick<Browser, 'cookie' | 'source'>,
   secret: string,
@@ -127,4 +131,72 @@ export function isEmail(text: string): boolean {
 
 function parseKind(text: string): UserKind | null {
   return text === 'person' || text === 'company' ? text : null;
+}
+
+const GONE: PageResponse = {
+  status: 410,
+  page: messagePage({
+    title: 'This link no longer works',
+    text: 'It has already been used or has expired. If you confirmed your email, sign in. Otherwise, create your account again.',
+    action: { label: 'Sign in', href: '/sign-in' },
+  }),
+};
+
+export async function showRegister(
+  ctx: Context,
+  { session, csrf }: Browser,
+  { query }: PageRequest,
+): Promise<PageResponse> {
+  const returnPath = parseReturnPath(query.next);
+  if (session !== null) return { redirect: returnPath ?? '/account' };
+  const signIn = await findSignInRequest(ctx, returnPath);
+  return { page: registerPage({ csrf, returnPath, app: signIn?.app ?? null }) };
+}
+
+export async function postRegister(
+  ctx: Context,
+  { cookie, csrf, source, locale }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
+  const { email = '', password = '', kind = '' } = form;
+  const returnPath = parseReturnPath(form.next);
+  const problems = await startRegistration(
+    ctx,
+    { cookie, source, locale },
+    { email, password, kind, continueTo: returnPath },
+  );
+  if (problems === null) {
+    const { mailboxUrl } = ctx.config;
+    return { page: checkMailPage({ email: email.trim(), retryPath: '/register', mailboxUrl }) };
+  }
+  const signIn = await findSignInRequest(ctx, returnPath);
+  const page = registerPage({ csrf, returnPath, app: signIn?.app ?? null, email, kind, problems });
+  return { status: 422, page };
+}
+
+export async function showConfirm(
+  ctx: Context,
+  { cookie, csrf }: Browser,
+  { query }: PageRequest,
+): Promise<PageResponse> {
+  const token = String(query.token ?? '');
+  const pending = isSecret(token) ? await findPendingRegistration(ctx, cookie, token) : null;
+  return pending === null ? GONE : { page: confirmPage({ csrf, token, ...pending }) };
+}
+
+export async function postConfirm(
+  ctx: Context,
+  { cookie, csrf, source }: Browser,
+  { form }: PageRequest,
+): Promise<PageResponse> {
+  const { token = '', password = '' } = form;
+  const pending = isSecret(token) ? await findPendingRegistration(ctx, cookie, token) : null;
+  if (pending === null) return GONE;
+  const confirmation = await confirmRegistration(ctx, { cookie, source }, token, password);
+  if (confirmation.outcome === 'gone') return GONE;
+  if (confirmation.outcome === 'wrong_password') {
+    const problem = 'Incorrect password. Enter the one you chose when you signed up.';
+    return { status: 422, page: confirmPage({ csrf, token, ...pending, problem }) };
+  }
+  return { cookie: confirmation.cookie, redirect: confirmation.continueTo ?? '/account' };
 }

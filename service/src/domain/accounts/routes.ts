@@ -2,13 +2,16 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../../platform/context/context.ts';
 import { serveAssets } from '../../platform/pages/assets.ts';
 import { TOPICS } from '../notices/notice.ts';
-import { disconnectApp, removePasskey, saveEmailSettings, showAccount } from './account-forms.ts';
-import { readCookie } from './cookie.ts';
-import { confirmNewEmail, postEmail, showEmail, showNewEmail } from './email-forms.ts';
-import { decideInteraction, showInteraction } from './interaction.ts';
-import { addLogoutRoutes } from './logout-routes.ts';
-import { addPageRoute, type PageHandler, preparePages } from './page-route.ts';
-import { addPasskeyRoutes } from './passkey-routes.ts';
+import {
+  disconnectApp,
+  endAllSessions,
+  endOneSession,
+  removePasskey,
+  saveEmailSettings,
+  showAccount,
+} from './account-forms.ts';
+import { readCookie } from './browser.ts';
+import { confirmNewEmail, postEmail, showEmail, showNewEmail } from './change-email.ts';
 import {
   postForgot,
   postPassword,
@@ -16,20 +19,22 @@ import {
   showForgot,
   showPassword,
   showReset,
-} from './password-forms.ts';
-import { postConfirm, postRegister, showConfirm, showRegister } from './register-forms.ts';
-import { postSecondFactor, removeFactor, showSecondFactor } from './second-factor-forms.ts';
-import { endAllSessions, endOneSession } from './session-forms.ts';
-import { readSession } from './sessions.ts';
-import { postCode, postSignIn, postSignOut, showCode, showSignIn } from './sign-in-forms.ts';
-import { canStepUp, signInOf } from './step-up.ts';
+} from './change-password.ts';
+import { canStepUp, decideInteraction, showInteraction, signInOf } from './interaction.ts';
+import { addLogoutRoutes } from './logout.ts';
+import { addPageRoute, type PageHandler, preparePages } from './page-route.ts';
+import { addPasskeyRoutes } from './passkeys.ts';
+import { postConfirm, postRegister, showConfirm, showRegister } from './registration.ts';
+import { postSecondFactor, removeFactor, showSecondFactor } from './second-factor.ts';
+import { findSession } from './session-store.ts';
+import { postCode, postSignIn, postSignOut, showCode, showSignIn } from './sign-in.ts';
 import { addUnsubscribeRoutes } from './unsubscribe-routes.ts';
 
 /** The hosted pages: sign-in, registration, consent and the user's account. */
 export function accountsPlugin(ctx: Context) {
   ctx.oauth.hooks.signIn = async (cookies) => {
     const cookie = readCookie(ctx, { headers: { cookie: cookies } });
-    const session = cookie === null ? null : await readSession(ctx, cookie);
+    const session = cookie === null ? null : await findSession(ctx.db, cookie);
     return session === null ? null : signInOf(session);
   };
   ctx.oauth.hooks.canStepUp = (userId, values) => canStepUp(ctx, userId, values);

@@ -1,16 +1,19 @@
 import { realTime } from '../../kernel/clock.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { hashSecret } from '../../kernel/secret-hash.ts';
-import { recordDecision } from '../../platform/audit/entry.ts';
+import { recordDecision } from '../../platform/audit/store.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { composeMail } from '../../platform/mail/message.ts';
 import { sendMail } from '../../platform/mail/outbox.ts';
+import { recoveryCodesPage, totpPage } from '../../platform/pages/second-factor-pages.ts';
+import { lockAccount, type User } from '../users/store.ts';
 import { localeOf } from '../users/user.ts';
-import { lockAccount, type User } from '../users/user-store.ts';
+import { withRecentSession } from './page-route.ts';
 import * as store from './second-factor-store.ts';
-import type { SecondFactor } from './session-store.ts';
-import { endSessionsOf, lockSession, type Session } from './sessions.ts';
+import { deleteSessionsOf, type SecondFactor, type Session } from './session-store.ts';
+import { lockSession } from './sessions.ts';
+import { throttleCode } from './throttle.ts';
 import { findTotpStep, TOTP_SECRET_BYTES, toBase32, totpUri } from './totp.ts';
 
 const PURPOSE = 'totp secret';
@@ -19,7 +22,7 @@ const RECOVERY_CODES = 10;
 const RECOVERY_CODE_BYTES = 10;
 const RESEAL_BATCH_SIZE = 100;
 
-export type SecondFactorState = { isOn: boolean; recoveryCodes: number };
+type SecondFactorState = { isOn: boolean; recoveryCodes: number };
 
 export async function readSecondFactor(
   { db }: Pick<Context, 'db'>,
@@ -33,20 +36,20 @@ export async function hasSecondFactor(db: Db, userId: string): Promise<boolean> 
   return ((await store.findTotpSecret(db, userId))?.confirmed_at ?? null) !== null;
 }
 
-export type TotpSetup = { secret: string; uri: string };
+type TotpSetup = { secret: string; uri: string };
 
 /**
  * Creates a secret for the user's authenticator app. Replaces any unconfirmed secret, because somebody else may have
  * seen that one. Returns null if the second factor is already on.
  */
-export async function startTotp(ctx: Context, user: User): Promise<TotpSetup | null> {
+async function startTotp(ctx: Context, user: User): Promise<TotpSetup | null> {
   const secret = ctx.random(TOTP_SECRET_BYTES);
   const sealed = ctx.sealing.seal(PURPOSE, secret, user.id);
   return (await store.upsertUnconfirmedSecret(ctx.db, user.id, sealed)) ? describeSetup(user, secret) : null;
 }
 
 /** Returns the secret that has not been confirmed with a code yet, or null if there is none. */
-export async function readTotpSetup(ctx: Context, user: User): Promise<TotpSetup | null> {
+async function readTotpSetup(ctx: Context, user: User): Promise<TotpSetup | null> {
   const known = await store.findTotpSecret(ctx.db, user.id);
   if (known === undefined || known.confirmed_at !== null) return null;
   return describeSetup(user, openSecret(ctx, user.id, known.sealed_secret));
@@ -56,7 +59,7 @@ export async function readTotpSetup(ctx: Context, user: User): Promise<TotpSetup
  * If the code is right, turns the second factor on and returns the recovery codes, which cannot be shown again. Returns
  * null if the code is wrong or there is no unconfirmed secret.
  */
-export async function confirmTotp(ctx: Context, session: Session, code: string): Promise<string[] | null> {
+async function confirmTotp(ctx: Context, session: Session, code: string): Promise<string[] | null> {
   const { user } = session;
   const known = await store.findTotpSecret(ctx.db, user.id);
   if (known === undefined || known.confirmed_at !== null) return null;
@@ -101,7 +104,7 @@ export async function consumeSecondFactor(
 type Parts = Pick<Context, 'db' | 'sealing' | 'clock' | 'random'>;
 
 /** Turns the second factor off at the user's request. If it is already off, only deletes an unconfirmed secret. */
-export async function removeSecondFactor(ctx: Context, session: Session): Promise<void> {
+async function removeSecondFactor(ctx: Context, session: Session): Promise<void> {
   await ctx.db.transaction().execute(async (tx) => {
     await lockSession(tx, session);
     await turnOff(ctx, tx, session.user, `${ctx.baseUrl}/account`);
@@ -118,7 +121,7 @@ export async function resetSecondFactor(ctx: Parts, emailOrId: string, accountUr
     const user = await lockAccount(tx, emailOrId);
     if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
     const isRemoved = await turnOff(ctx, tx, user, accountUrl);
-    if (isRemoved) await endSessionsOf(tx, user.id);
+    if (isRemoved) await deleteSessionsOf(tx, user.id);
     return isRemoved;
   });
 }
@@ -161,3 +164,30 @@ function openSecret({ sealing }: Pick<Context, 'sealing'>, userId: string, seale
 function normalizeCode(text: string): string {
   return text.replace(/[\s-]/g, '').toUpperCase();
 }
+
+const PATH = '/account/second-factor';
+const ACCOUNT = { redirect: '/account' };
+
+export const showSecondFactor = withRecentSession(PATH, async (ctx, { csrf }, _request, { user }) => {
+  const setup = await startTotp(ctx, user);
+  return setup === null ? ACCOUNT : { page: totpPage({ csrf, ...setup }) };
+});
+
+export const postSecondFactor = withRecentSession(PATH, async (ctx, { csrf, source }, { form }, session) => {
+  const { user } = session;
+  const attempt = await throttleCode(ctx, user.email, source);
+  const codes = await confirmTotp(ctx, session, form.code ?? '');
+  if (codes !== null) {
+    await attempt.succeed();
+    return { page: recoveryCodesPage(codes) };
+  }
+  const setup = await readTotpSetup(ctx, user);
+  if (setup === null) return ACCOUNT;
+  const problem = 'That code didn’t work. Check that the app shows “Causeway” and enter its newest code.';
+  return { status: 422, page: totpPage({ csrf, ...setup, problem }) };
+});
+
+export const removeFactor = withRecentSession('/account', async (ctx, _browser, _request, session) => {
+  await removeSecondFactor(ctx, session);
+  return { redirect: '/account?notice=second_factor_off' };
+});

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import { realTime } from '../../kernel/clock.ts';
+import { hashSecret } from '../../kernel/secret-hash.ts';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { User } from '../users/user-store.ts';
+import type { User } from '../users/store.ts';
 
-export type SignInMethod = 'password' | 'passkey';
+type SignInMethod = 'password' | 'passkey';
 export type SecondFactor = 'totp' | 'recovery_code';
 
 /** How the user signed in. */
@@ -21,7 +22,7 @@ export type Session = Authentication & {
 };
 
 /** A session in the list that its user sees. */
-export type ListedSession = {
+type ListedSession = {
   id: string;
   browser: string | null;
   network: string;
@@ -42,17 +43,17 @@ const USE_PRECISION = '1 minute';
  */
 export async function insertSession(
   db: Db,
-  hash: Buffer,
+  cookie: string,
   session: Authentication & { userId: string; browser: string | null; network: string },
 ): Promise<void> {
   const { userId, method, secondFactor, browser, network } = session;
   await sql`
     insert into browser_sessions (hash, user_id, method, second_factor, browser, network, signed_in_at, expires_at)
-    values (${hash}, ${userId}, ${method}, ${secondFactor}, ${browser}, ${network}, to_timestamp(${realTime() / 1000}),
+    values (${hashSecret(cookie)}, ${userId}, ${method}, ${secondFactor}, ${browser}, ${network}, to_timestamp(${realTime() / 1000}),
       clock_timestamp() + ${SESSION_TTL}::interval)`.execute(db);
 }
 
-export async function findSession(db: Db, hash: Buffer): Promise<Session | null> {
+export async function findSession(db: Db, cookie: string): Promise<Session | null> {
   const row = await db
     .selectFrom('browser_sessions as s')
     .innerJoin('users as u', 'u.id', 's.user_id')
@@ -63,7 +64,7 @@ export async function findSession(db: Db, hash: Buffer): Promise<Session | null>
       sql<boolean>`s.expires_at > now() + ${SESSION_TTL}::interval - ${RECENT}::interval`.as('isRecent'),
     )
     .select(sql<boolean>`s.used_at < now() - ${USE_PRECISION}::interval`.as('isUseStale'))
-    .where('s.hash', '=', hash)
+    .where('s.hash', '=', hashSecret(cookie))
     .where('s.expires_at', '>', sql<string>`now()`)
     .executeTakeFirst();
   if (row === undefined) return null;
@@ -77,6 +78,7 @@ export async function touchSession(db: Db, id: string): Promise<void> {
     where id = ${id} and used_at < now() - ${USE_PRECISION}::interval`.execute(db);
 }
 
+/** Lists the browsers in which the user is signed in, most recently used first. */
 export async function listSessions(db: Db, userId: string): Promise<ListedSession[]> {
   return db
     .selectFrom('browser_sessions')
@@ -98,12 +100,13 @@ export async function hasSession(db: Db, id: string): Promise<boolean> {
 }
 
 /** Gives the session a new cookie. The time and method of the sign-in stay the same. */
-export async function setSessionHash(db: Db, id: string, hash: Buffer): Promise<void> {
+export async function setSessionCookie(db: Db, id: string, cookie: string): Promise<void> {
+  const hash = hashSecret(cookie);
   await db.updateTable('browser_sessions').set({ hash }).where('id', '=', id).execute();
 }
 
-export async function deleteSession(db: Db, hash: Buffer): Promise<void> {
-  await db.deleteFrom('browser_sessions').where('hash', '=', hash).execute();
+export async function deleteSession(db: Db, cookie: string): Promise<void> {
+  await db.deleteFrom('browser_sessions').where('hash', '=', hashSecret(cookie)).execute();
 }
 
 /** Deletes one of the user's sessions. Returns false if the user has no such session. */
@@ -129,4 +132,37 @@ export async function deleteSessionsOf(db: Db, userId: string, keptId?: string):
 export async function deleteExpiredSessions({ db }: { db: Db }): Promise<void> {
   await deleteInBatches(db, 'browser_sessions', sql`expires_at < now()`);
   await deleteInBatches(db, 'pending_sign_ins', sql`expires_at < now()`);
+}
+
+const PENDING_TTL = '10 minutes';
+const MAX_ATTEMPTS = 5;
+
+export async function insertPendingSignIn(db: Db, cookie: string, userId: string): Promise<void> {
+  await sql`insert into pending_sign_ins (hash, user_id, expires_at)
+    values (${hashSecret(cookie)}, ${userId}, now() + ${PENDING_TTL}::interval)`.execute(db);
+}
+
+/** Returns the user who must still enter a code to finish signing in on this browser, or null if there is none. */
+export async function findPendingUser(db: Db, cookie: string): Promise<string | null> {
+  const { rows } = await sql<{ user_id: string }>`select user_id from pending_sign_ins
+    where hash = ${hashSecret(cookie)} and expires_at > now() and attempts < ${MAX_ATTEMPTS}`.execute(db);
+  return rows[0]?.user_id ?? null;
+}
+
+/** Counts an attempt. Returns the user, or null if the sign-in has expired or too many codes were wrong. */
+export async function countPendingAttempt(db: Db, cookie: string): Promise<string | null> {
+  const { rows } = await sql<{ user_id: string }>`update pending_sign_ins set attempts = attempts + 1
+    where hash = ${hashSecret(cookie)} and expires_at > now() and attempts < ${MAX_ATTEMPTS} returning user_id`.execute(
+    db,
+  );
+  return rows[0]?.user_id ?? null;
+}
+
+/** Deletes the pending sign-in. Only one of several concurrent calls returns true. */
+export async function deletePendingSignIn(db: Db, cookie: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('pending_sign_ins')
+    .where('hash', '=', hashSecret(cookie))
+    .executeTakeFirst();
+  return numDeletedRows === 1n;
 }

@@ -1,9 +1,9 @@
 import { ApiError } from '../../kernel/errors.ts';
-import { hashSecret, newSecret } from '../../kernel/secret-hash.ts';
-import { recordDecision } from '../../platform/audit/entry.ts';
+import { newSecret } from '../../kernel/secret-hash.ts';
+import { recordDecision } from '../../platform/audit/store.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { lockAccount } from '../users/user-store.ts';
+import { lockAccount } from '../users/store.ts';
 import { describeNetwork } from './device.ts';
 import { deleteLinksOf } from './mail-link-store.ts';
 import {
@@ -11,17 +11,12 @@ import {
   deleteSession,
   deleteSessionOf,
   deleteSessionsOf,
-  findSession,
   hasSession,
   insertSession,
-  type ListedSession,
-  listSessions,
   type Session,
-  setSessionHash,
+  setSessionCookie,
 } from './session-store.ts';
 import type { Source } from './throttle.ts';
-
-export type { Authentication, ListedSession, Session };
 
 /**
  * Locks the session's account. Call this before you change the account for the session's user. Throws `unauthorized` if
@@ -45,26 +40,13 @@ export async function startSession(
   authentication: Authentication,
 ): Promise<string> {
   const newCookie = newSecret(random);
-  await endSession(db, cookie);
+  await deleteSession(db, cookie);
   const network = describeNetwork(source.network);
-  await insertSession(db, hashSecret(newCookie), {
+  await insertSession(db, newCookie, {
     ...authentication,
     ...{ userId, browser: source.browser, network },
   });
   return newCookie;
-}
-
-export function readSession({ db }: Pick<Context, 'db'>, cookie: string): Promise<Session | null> {
-  return findSession(db, hashSecret(cookie));
-}
-
-/** Lists the browsers in which the user is signed in, most recently used first. */
-export function listSessionsOf({ db }: Pick<Context, 'db'>, userId: string): Promise<ListedSession[]> {
-  return listSessions(db, userId);
-}
-
-export async function endSession(db: Db, cookie: string): Promise<void> {
-  await deleteSession(db, hashSecret(cookie));
 }
 
 /**
@@ -77,7 +59,7 @@ export async function keepOnlySession(
   { id, user }: Pick<Session, 'id' | 'user'>,
 ): Promise<string> {
   const newCookie = newSecret(random);
-  await setSessionHash(tx, id, hashSecret(newCookie));
+  await setSessionCookie(tx, id, newCookie);
   await deleteSessionsOf(tx, user.id, id);
   return newCookie;
 }
@@ -105,7 +87,7 @@ export async function signOutEverywhere(
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await lockAccount(tx, userId);
-    await endSessionsOf(tx, userId);
+    await deleteSessionsOf(tx, userId);
     // Cancels a pending change of the email address, because an intruder in one of these sessions may have requested
     // it.
     await deleteLinksOf(tx, userId, 'change_email');
@@ -115,9 +97,4 @@ export async function signOutEverywhere(
       subject: { object: 'user', id: userId },
     });
   });
-}
-
-/** Ends every session of the user and every sign-in that still needs a code. */
-export async function endSessionsOf(db: Db, userId: string): Promise<void> {
-  await deleteSessionsOf(db, userId);
 }

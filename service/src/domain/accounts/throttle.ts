@@ -1,9 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../kernel/errors.ts';
 import type { Context } from '../../platform/context/context.ts';
+import type { Db } from '../../platform/db/pool.ts';
 import { enforceLimit } from '../../platform/http/enforce-limit.ts';
 import { clientNetwork } from '../../platform/http/network.ts';
-import { normalizeEmail } from '../users/email.ts';
+import { writeNotice } from '../notices/notice.ts';
+import { normalizeEmail } from '../users/user.ts';
 import { countInWindow, deleteCounts, findKnownSource, rememberSources } from './throttle-store.ts';
 
 /**
@@ -127,4 +129,15 @@ async function countingKeys(ctx: Context, purpose: string, email: string, source
 
 function sourceHashes({ sealing }: Context, { device, network }: Source): Buffer[][] {
   return [`device ${device}`, `network ${network}`].map((text) => sealing.tags('sign-in source', text));
+}
+
+/** Marks the browser as known, in the same transaction as the sign-in. Notifies the user if the browser is new. */
+export async function noteSignIn(
+  ctx: Context,
+  tx: Db,
+  user: { id: string; email: string },
+  source: Source,
+): Promise<void> {
+  const { isNew, device } = await rememberSource({ ...ctx, db: tx }, user.email, source);
+  if (isNew) await writeNotice(tx, user.id, 'signed_in', device, { at: ctx.clock.now() });
 }

@@ -6,7 +6,7 @@ import type { OfferOption } from '../../kernel/model/stored-offer.ts';
 import { type PageQuery, readPage } from '../../kernel/paging.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { assertNotEnded } from '../eligibility/window.ts';
+import { assertNotEnded } from '../eligibility/decide.ts';
 import { findOffer, lockOptions } from '../offers/offer.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import { shareAccount } from '../users/account.ts';

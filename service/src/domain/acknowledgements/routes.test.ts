@@ -14,9 +14,9 @@ import { eraseUser } from '../erasure/erasure.ts';
 import { admissionRules } from '../offer-files/admission-rules.ts';
 import { applyOffers } from '../offer-files/apply.ts';
 import type { OfferFile } from '../offer-files/file-schema.ts';
-import { reportDueStatuses } from '../requirements/report-worker.ts';
-import { exportUser } from './export.ts';
+import { reportDueStatuses } from '../requirements/report.ts';
 import { Acknowledgement } from './schema.ts';
+import { listAcknowledgementsOf } from './store.ts';
 
 const textOf = (version: string, digit = version) => ({
   ...{ document: 'risk-disclosure', version, sha256: digit.repeat(64).slice(0, 64) },
@@ -252,7 +252,7 @@ describe('a record', () => {
   test('is in the export, and stays without the network when the user is erased', async () => {
     const { id, person: reader } = await newUser();
     await acknowledge(reader);
-    expect(await exportUser(app.ctx.db, id)).toEqual([
+    expect(await listAcknowledgementsOf(app.ctx.db, id)).toEqual([
       {
         ...{ offer_id: offer.id, partner: 'Partner partner-one', network: '127.0.0.1', ...V1 },
         ...{ name: 'Risk disclosure', url: 'https://issuer.test/risks.pdf' },
@@ -262,6 +262,6 @@ describe('a record', () => {
     const { kept, keep_until } = await eraseUser(app.ctx, id, 'requested');
     expect(keep_until).toBeNull();
     expect(kept).toContain('acknowledged documents: which version, and when; no personal data');
-    expect(await exportUser(app.ctx.db, id)).toMatchObject([{ network: null, ...V1 }]);
+    expect(await listAcknowledgementsOf(app.ctx.db, id)).toMatchObject([{ network: null, ...V1 }]);
   });
 });

@@ -7,8 +7,7 @@ import type { Db } from '../../platform/db/pool.ts';
 import { type FormType, type FormValues, isOpen } from '../../platform/providers/documents.ts';
 import { isValidForm } from '../requirements/validity.ts';
 import { shareAccount } from '../users/account.ts';
-import { archiveForm } from './archive.ts';
-import { changeSubmission, reportSubmission } from './status.ts';
+import { archiveForm, changeSubmission, reportSubmission } from './status.ts';
 import { claimResend, insertSubmission, lockLatest, type SubmissionRow } from './store.ts';
 
 export type SubmissionRequest = {

@@ -1,6 +1,8 @@
 import { ApiError } from '../../kernel/errors.ts';
 import { namesUnitedStates } from '../../kernel/places/united-states.ts';
+import type { Context } from '../../platform/context/context.ts';
 import type { FormValues } from '../../platform/providers/documents.ts';
+import { readPiiFacts } from '../pii/pii.ts';
 
 const COUNTRY_FIELDS = new Set(['country', 'country of citizenship']);
 
@@ -32,4 +34,19 @@ export function hasUnitedStatesCountry(values: FormValues): boolean {
       .replace(/[\s_]+/g, ' ');
     return COUNTRY_FIELDS.has(field) && namesUnitedStates(value);
   });
+}
+
+/**
+ * Throws `tax_form_not_applicable` for a US person, who needs a W-9 instead. Returns the version of the stored personal
+ * data.
+ */
+export async function assertNotUnitedStates(
+  ctx: Context,
+  userId: string,
+  values: FormValues,
+): Promise<number> {
+  const facts = await readPiiFacts(ctx, userId);
+  if (facts?.isUnitedStates || hasUnitedStatesCountry(values))
+    throw new ApiError('tax_form_not_applicable', { form: ['W-9 required'] });
+  return facts?.version ?? 0;
 }

@@ -7,8 +7,7 @@ import {
 } from '../../platform/jobs/queue-worker.ts';
 import { upstreamFailureOf } from '../../platform/outbound/failure.ts';
 import type { Signing } from '../../platform/providers/documents.ts';
-import { archiveForm } from './archive.ts';
-import { changeSubmission } from './status.ts';
+import { archiveForm, changeSubmission } from './status.ts';
 import {
   claimDueSubmission,
   claimFormToArchive,

@@ -2,8 +2,8 @@ import Type from 'typebox';
 import { WebhookReceipt } from '../../kernel/model/webhook.ts';
 import { publicRoute, userRoute } from '../../platform/http/route.ts';
 import { DocumentSubmission, NewSubmission } from './schema.ts';
+import { receiveDocumentEvent } from './status.ts';
 import { submitDocument } from './submission.ts';
-import { receiveDocumentEvent } from './webhook.ts';
 
 export const documentRoutes = [
   userRoute('documents:write', {

@@ -1,10 +1,19 @@
+import type { WebhookHeaders } from '../../kernel/model/webhook.ts';
 import { timestampOf } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { appendEvents, listEventReaders } from '../../platform/events/event.ts';
+import { appendEvents } from '../../platform/events/event.ts';
+import { listEventReaders } from '../../platform/events/store.ts';
+import { recordDelivery } from '../../platform/http/webhook-receipt-store.ts';
 import type { Signing, SubmissionStatus } from '../../platform/providers/documents.ts';
 import { reportStatuses } from '../requirements/report.ts';
-import { advanceSubmission, lockSubmission, type SubmissionRow } from './store.ts';
+import {
+  advanceSubmission,
+  deleteFormToArchive,
+  findSubmissionOfEvent,
+  lockSubmission,
+  type SubmissionRow,
+} from './store.ts';
 
 /**
  * Updates the submission to the provider's status, but never back to an earlier one. If the status changed, reports the
@@ -38,4 +47,42 @@ export async function reportSubmission(
   }));
   await appendEvents(ctx, tx, events);
   await reportStatuses(ctx, tx, userId);
+}
+
+/**
+ * Archives a form that has ended, so that its link stops working. If the user has signed or declined the form in the
+ * meantime, stores that instead. Returns false if the provider does not know the form: the provider may still be
+ * creating it, or may never have received our request.
+ */
+export async function archiveForm(
+  ctx: Context,
+  { id, provider_submission_id }: Pick<SubmissionRow, 'id' | 'provider_submission_id'>,
+): Promise<boolean> {
+  const submissionId =
+    provider_submission_id === null
+      ? (await ctx.documents.find(id))?.submissionId
+      : Number(provider_submission_id);
+  if (submissionId === undefined) return false;
+  const signing = await ctx.documents.archive(submissionId);
+  await ctx.db.transaction().execute(async (tx) => {
+    if (signing !== null) await changeSubmission(ctx, tx, id, signing);
+    await deleteFormToArchive(tx, id);
+  });
+  return true;
+}
+
+/** Receives one event and applies its status. Outdated and repeated deliveries change nothing. */
+export async function receiveDocumentEvent(ctx: Context, headers: WebhookHeaders, body: Buffer) {
+  const event = ctx.documents.readWebhook(headers, body);
+  const { status, completedAt } = event;
+  const outcome = await ctx.db.transaction().execute(async (tx) => {
+    if (status === null) return 'ignored';
+    const row = await findSubmissionOfEvent(tx, event.submissionId, event.externalId);
+    if (row === undefined) return 'unknown';
+    if (!(await recordDelivery(tx, 'documents', event.key))) return 'repeated';
+    await changeSubmission(ctx, tx, row.id, { status, completedAt });
+    return 'applied';
+  });
+  ctx.log.info({ status, outcome }, 'documents event received');
+  return { object: 'webhook_receipt' as const };
 }

@@ -5,10 +5,10 @@ import type { Context } from '../../platform/context/context.ts';
 import { invalidResponse, upstreamFailureOf } from '../../platform/outbound/failure.ts';
 import { type FormValues, isOpen, type Signing } from '../../platform/providers/documents.ts';
 import { FORM_OF_KIND } from '../requirements/validity.ts';
-import { normalizeEmail } from '../users/email.ts';
-import { findUser } from '../users/user.ts';
+import { findUser } from '../users/store.ts';
+import { normalizeEmail } from '../users/user.ts';
 import { type Claim, claimSubmission, type SubmissionRequest } from './claim.ts';
-import { assertNoUrls } from './form-values.ts';
+import { assertNotUnitedStates, assertNoUrls } from './form-values.ts';
 import type { DocumentSubmission } from './schema.ts';
 import { changeSubmission } from './status.ts';
 import {
@@ -18,7 +18,6 @@ import {
   setPiiVersion,
   withdrawSubmission,
 } from './store.ts';
-import { assertNotUnitedStates } from './us-person.ts';
 
 /** A claim time far enough in the past that the next attempt does not have to wait. */
 const LONG_AGO = '2000-01-01T00:00:00.000000Z';

@@ -6,14 +6,14 @@ import type { Db } from '../../platform/db/pool.ts';
 import { findOfferById } from '../offers/offer.ts';
 import { listOptions } from '../offers/store.ts';
 import { lockProofs } from '../proofs/proof-store.ts';
-import { lockApplicants, readFactsOfAllIn } from '../requirements/facts.ts';
-import type { UserFacts } from '../requirements/status.ts';
-import { lockHeld } from '../users/hold.ts';
-import { decideRules } from './decide-rules.ts';
+import { readFactsOfAllIn, type UserFacts } from '../requirements/facts.ts';
+import { lockApplicants } from '../requirements/store.ts';
+import { lockHeldUsers } from '../users/store.ts';
+import { decideRules } from './decide.ts';
 import { decideForAll } from './gate.ts';
-import type { Subject } from './read-situations.ts';
-import { failuresOf, refusalOf } from './refusal.ts';
+import { failuresOf, refusalOf } from './purpose.ts';
 import type { Finding } from './requirement-check.ts';
+import type { Subject } from './situation.ts';
 
 /** What the decision on a participation's commit or refund depends on. `user` is the address of the user's wallet. */
 export type CommitRow = {
@@ -91,7 +91,7 @@ function freezeReason(checks: readonly { code: string; status: string }[]): 'hol
 export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): Promise<CommitDecision[]> {
   const held = new Set(
     await ctx.db.transaction().execute((tx) =>
-      lockHeld(
+      lockHeldUsers(
         tx,
         rows.map(({ userId }) => userId),
       ),
@@ -142,7 +142,7 @@ export async function lockRefunds(
   tx: Db,
   rows: readonly CommitRow[],
 ): Promise<void> {
-  const held = await lockHeld(
+  const held = await lockHeldUsers(
     tx,
     rows.map(({ userId }) => userId),
   );

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Requirement } from '../../kernel/model/requirement.ts';
 import { decide } from './decide.ts';
-import { CHECKS, type Purpose } from './purpose.ts';
-import { refusalOf } from './refusal.ts';
+import { CHECKS, type Purpose, refusalOf } from './purpose.ts';
 import type { CheckCode } from './schema.ts';
 import type { Situation } from './situation.ts';
 

@@ -1,5 +1,10 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import type { OfferOption } from '../../kernel/model/stored-offer.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import { offerState } from '../offers/offer.ts';
+import type { UserFacts } from '../requirements/facts.ts';
+import { type CountryPolicy, countryPolicy } from '../requirements/residence.ts';
 import { HELD } from '../users/account.ts';
 import { CONTACT, decideRequirement, type Finding } from './requirement-check.ts';
 import type { Check, CheckCode } from './schema.ts';
@@ -63,7 +68,7 @@ function decideCountry({ countryPolicy }: Situation): Check {
   };
 }
 
-export function decideWindow({
+function decideWindow({
   offer,
   now,
 }: Pick<Situation, 'now'> & { offer: Pick<Situation['offer'], 'opens' | 'ends'> }): Check {
@@ -126,4 +131,56 @@ function decideAllowList({ allowList, offer, wallet }: Situation): Check {
 
 function unreachable(code: CheckCode): Check {
   return checkOf(code, 'waiting', 'The blockchain cannot be reached right now. Try again in a moment.');
+}
+
+/** The rules of an option that decide which users are eligible. */
+export type Rules = Pick<OfferOption, 'id' | 'accreditation_days' | 'requirements'>;
+
+type Standing = { facts: UserFacts; isHeld: boolean; isSanctioned: boolean; isProven: boolean };
+
+/**
+ * Evaluates the checks of a user and of a wallet without reading a chain. Assumes that the offer is open, has enough
+ * supply and has no allow-list.
+ */
+export function decideRules(
+  offerId: string,
+  option: Rules,
+  { facts, isHeld, isSanctioned, isProven }: Standing,
+  policy: CountryPolicy,
+  now: number,
+): Finding[] {
+  return decide({
+    now,
+    option,
+    user: facts,
+    isHeld,
+    isSanctioned,
+    wallet: null,
+    remainingSupply: null,
+    offer: { id: offerId, opens: -Infinity, ends: Infinity },
+    countryPolicy: countryPolicy(facts, policy),
+    proof: isProven ? 'proven' : 'not_proven',
+    allowList: 'none',
+  });
+}
+
+type Window = Pick<Situation['offer'], 'opens' | 'ends'>;
+
+/** Throws `offer_ended` or `offer_not_started` unless the offer is open. */
+export function assertOpen(offer: Window, clock: Clock): void {
+  const check = decideWindow({ offer, now: clock.now() });
+  if (check.status !== 'passed') throw refusal(check);
+}
+
+/**
+ * Throws `offer_ended` if the offer has ended. An offer that has not started yet is accepted, because users can take
+ * some steps in advance, such as binding a wallet.
+ */
+export function assertNotEnded(offer: Window, clock: Clock): void {
+  const check = decideWindow({ offer, now: clock.now() });
+  if (check.status === 'rejected') throw refusal(check);
+}
+
+function refusal(check: Check): ApiError {
+  return new ApiError(check.status === 'waiting' ? 'offer_not_started' : 'offer_ended', { checks: [check] });
 }

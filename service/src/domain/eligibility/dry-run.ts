@@ -6,8 +6,8 @@ import type { Offer } from '../../platform/context/ports.ts';
 import { contractOn, findOffer } from '../offers/offer.ts';
 import { decide } from './decide.ts';
 import { CHECKS, type Purpose } from './purpose.ts';
-import { readSituations, type SituationContext, type Target } from './read-situations.ts';
 import type { Eligibility, EligibilityQuery } from './schema.ts';
+import { readSituations, type SituationContext, type Target } from './situation.ts';
 
 /** Returns, for each option, what would happen if the user invested now. */
 export async function readEligibility(

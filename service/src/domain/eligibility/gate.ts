@@ -7,14 +7,13 @@ import type { Offer } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { listOptions } from '../offers/store.ts';
 import { lockProofs } from '../proofs/proof-store.ts';
-import { lockApplicants, readFacts } from '../requirements/facts.ts';
+import { readFacts } from '../requirements/facts.ts';
+import { lockApplicants } from '../requirements/store.ts';
 import { lockActiveAccount } from '../users/account.ts';
-import { decide } from './decide.ts';
-import { decideRules } from './decide-rules.ts';
-import { CHECKS, type Purpose } from './purpose.ts';
-import { type ReadSituation, readSituations, readSituationsOfAll, type Subject } from './read-situations.ts';
-import { refusalOf } from './refusal.ts';
+import { decide, decideRules } from './decide.ts';
+import { CHECKS, type Purpose, refusalOf } from './purpose.ts';
 import type { Finding } from './requirement-check.ts';
+import { type ReadSituation, readSituations, readSituationsOfAll, type Subject } from './situation.ts';
 
 export type GateInput = {
   offer: Offer;

@@ -1,8 +1,8 @@
 import type { Context } from '../../platform/context/context.ts';
-import { type FactsOfUser, readAllFacts } from '../requirements/all-facts.ts';
-import { countryPolicy } from '../requirements/country-policy.ts';
+import { type FactsOfUser, readAllFacts } from '../requirements/facts.ts';
+import { countryPolicy } from '../requirements/residence.ts';
 import { requirementStatus } from '../requirements/status.ts';
-import type { Rules } from './decide-rules.ts';
+import type { Rules } from './decide.ts';
 
 /**
  * An option before and after a change. `before` is null for a new option. `after` is null for a removed option.

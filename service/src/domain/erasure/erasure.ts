@@ -1,18 +1,26 @@
 import { ApiError, invalidField } from '../../kernel/errors.ts';
 import { PII_FIELDS } from '../../kernel/model/personal-data.ts';
 import { timestampOf, toTimestamp } from '../../kernel/wire.ts';
-import { setReason } from '../../platform/audit/entry.ts';
+import { setReason } from '../../platform/audit/store.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { rehearse } from '../../platform/db/rehearse.ts';
-import { eraseUser as eraseAccount } from '../accounts/erase.ts';
-import { eraseUser as eraseAcknowledgements } from '../acknowledgements/erase.ts';
-import { eraseUser as eraseDocuments } from '../documents/erase.ts';
-import { hasAnyLiveOrder } from '../holdings/live-order.ts';
+import { composeMail } from '../../platform/mail/message.ts';
+import { sendMail } from '../../platform/mail/outbox.ts';
+import { deleteLinksOf } from '../accounts/mail-link-store.ts';
+import { deletePasskeysOf } from '../accounts/passkey-store.ts';
+import { deleteSecondFactorOf } from '../accounts/second-factor-store.ts';
+import { deleteSessionsOf, type Session } from '../accounts/session-store.ts';
+import { lockSession } from '../accounts/sessions.ts';
+import { removeNetworks } from '../acknowledgements/store.ts';
+import { expireSubmissions } from '../documents/store.ts';
+import { hasAnyLiveOrder } from '../holdings/order-store.ts';
+import { hasParticipations } from '../holdings/participation-store.ts';
 import { hasUnsettledParticipation } from '../holdings/wallet-use.ts';
-import { eraseUser as eraseIdentity } from '../identity/erase.ts';
-import { eraseUser as eraseGrants } from '../oauth/erase.ts';
-import { eraseUser as eraseParticipations } from '../participations/erase.ts';
+import { endApplicant } from '../identity/store.ts';
+import { deleteNoticesOf } from '../notices/store.ts';
+import { revokeUserGrants } from '../oauth/grant-store.ts';
+import { deleteTokensOf } from '../oauth/token-store.ts';
 import {
   deletePii,
   deletePiiPastRetention,
@@ -21,12 +29,15 @@ import {
   insertErasure,
   restrictPii,
 } from '../pii/store.ts';
-import { eraseUser as eraseOrders } from '../tokenized/erase.ts';
+import { rememberOwner } from '../proofs/owner-hashes.ts';
+import { deleteProofsOf, listAddressesOf } from '../proofs/proof-store.ts';
+import { deleteUserWallets } from '../proofs/store.ts';
+import { hasTrades } from '../tokenized/order-list-store.ts';
 import { accountRestricted } from '../users/account.ts';
-import { lockHeld } from '../users/hold.ts';
-import { lockUser } from '../users/user.ts';
-import { eraseUser as eraseWallets } from '../wallets/erase.ts';
+import { anonymizeUser, lockHeldUsers, lockUser } from '../users/store.ts';
+import { localeOf } from '../users/user.ts';
 import { revokeWalletsOf } from '../wallets/revocation.ts';
+import { hasVerifications } from '../wallets/store.ts';
 import { countUserData, type UserData } from './store.ts';
 
 /**
@@ -94,6 +105,27 @@ export function planErasure(ctx: Parts, emailOrId: string): Promise<ErasurePlan>
   });
 }
 
+/**
+ * Deletes the account at its user's request, and confirms the deletion by email. Returns null if the account was
+ * deleted. Otherwise, returns why it cannot be deleted now, for example because of open participations.
+ */
+export async function deleteAccount(
+  ctx: Context,
+  session: Pick<Session, 'id' | 'user'>,
+): Promise<ErasureBlock | null> {
+  const { user } = session;
+  const mail = composeMail(user.email, localeOf(user), 'account_deleted', { at: ctx.clock.now() });
+  const result = await tryErasure(ctx, user.id, 'user', async (tx) => {
+    await lockSession(tx, session);
+    await sendMail(ctx, tx, mail);
+  });
+  if (result.block !== null) return result.block;
+  const { applicantId, openSubmissions } = result.erasure;
+  const fields = { user_id: user.id, applicant_id: applicantId, submissions: openSubmissions };
+  ctx.log.info(fields, 'user deleted their account');
+  return null;
+}
+
 async function requireUser(tx: Db, emailOrId: string): Promise<{ id: string; email: string }> {
   const user = await lockUser(tx, emailOrId);
   if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
@@ -117,41 +149,71 @@ export async function tryErasure(
 ): Promise<ErasureResult> {
   return ctx.db.transaction().execute(async (tx): Promise<ErasureResult> => {
     const user = await requireUser(tx, emailOrId);
-    if ((await lockHeld(tx, [user.id])).length > 0) return { block: 'restricted' };
+    if ((await lockHeldUsers(tx, [user.id])).length > 0) return { block: 'restricted' };
     const block = await findBlock(ctx, tx, user.id);
     if (block !== null) return { block };
     if (await revokeWalletsOf(ctx, tx, user.id)) return { block: 'allowed_wallets' };
     await confirm(tx);
-    await eraseGrants(tx, user.id);
+    await revokeUserGrants(tx, user.id);
+    await deleteTokensOf(tx, user.id);
     await eraseAccount(tx, user.id);
-    const wallets = await eraseWallets(ctx, tx, user.id);
-    const investments = await eraseParticipations(tx, user.id);
-    const orders = await eraseOrders(tx, user.id);
-    const identity = await eraseIdentity(tx, user.id);
-    const documents = await eraseDocuments(tx, user.id, timestampOf(ctx.clock));
-    const records = [investments, orders, wallets, identity, documents];
-    const reasons = records.flatMap(({ kept }) => kept);
+    await eraseWallets(ctx, tx, user.id);
+    const { applicantId, isReviewed } = await endApplicant(tx, user.id);
+    const { openSubmissions, isSigned } = await expireSubmissions(tx, user.id, timestampOf(ctx.clock));
+    const records = listNames({
+      'investments: amounts, wallets, dates and outcomes': await hasParticipations(tx, user.id),
+      'trades of tokenized assets: amounts, wallets, dates and outcomes': await hasTrades(tx, user.id),
+      // Wallets on an allow-list could invest on chain without us.
+      'allow-lists: wallets, offers and dates': await hasVerifications(tx, user.id),
+      'identification: levels, results, dates and the verified data': isReviewed,
+      'tax certification: the fact that a form was signed, and when; the signing provider stores the form':
+        isSigned,
+    });
     // The retention period starts with the first erasure: erasing the user again does not extend it.
     const earlier = await findErasure(tx, user.id);
-    const keep_until = reasons.length === 0 ? null : (earlier?.keep_until ?? retentionEnd(ctx));
+    const keep_until = records.length === 0 ? null : (earlier?.keep_until ?? retentionEnd(ctx));
     await erasePii(tx, user.id, keep_until, actor);
-    const acknowledgements = await eraseAcknowledgements(tx, user.id);
+    // The rest of each row stays as evidence of what was acknowledged. It contains no personal data once the account is
+    // erased.
+    const hasAcknowledged = await removeNetworks(tx, user.id);
     const kept = [
-      ...reasons,
-      ...acknowledgements.kept,
+      ...records,
+      ...listNames({ 'acknowledged documents: which version, and when; no personal data': hasAcknowledged }),
       'the audit log of the personal data (who read or changed it, and when; no values)',
     ];
     await insertErasure(tx, { user_id: user.id, erased_at: timestampOf(ctx.clock), kept, keep_until });
-    const erasure = {
-      ...{ user_id: user.id, erased: listErased(keep_until), kept, keep_until },
-      applicantId: identity.applicantId,
-      openSubmissions: documents.openSubmissions,
-    };
-    return { block: null, erasure };
+    const erased = { user_id: user.id, erased: listErased(keep_until), kept, keep_until };
+    return { block: null, erasure: { ...erased, applicantId, openSubmissions } };
   });
 }
 
-/** Returns why the user's money may still move, or null if it cannot. */
+async function eraseAccount(tx: Db, userId: string): Promise<void> {
+  await deletePasskeysOf(tx, userId);
+  await deleteSecondFactorOf(tx, userId);
+  await deleteSessionsOf(tx, userId);
+  await deleteLinksOf(tx, userId);
+  await deleteNoticesOf(tx, userId);
+  await anonymizeUser(tx, userId);
+}
+
+/**
+ * Deletes the user's challenges and proofs, and stores keyed hashes of the wallets. Also deletes the bindings if the
+ * user has never invested. Otherwise, the bindings stay with the investment records.
+ */
+async function eraseWallets(ctx: Pick<Context, 'sealing'>, tx: Db, userId: string): Promise<void> {
+  for (const address of await listAddressesOf(tx, userId)) await rememberOwner(ctx, tx, userId, address);
+  await deleteProofsOf(tx, userId);
+  await deleteUserWallets(tx, userId);
+}
+
+function listNames(isKept: Record<string, boolean>): string[] {
+  return Object.keys(isKept).filter((name) => isKept[name]);
+}
+
+/**
+ * Returns why the user's money may still move, or null if it cannot. As a preview for the user, this is not complete:
+ * `tryErasure` checks more conditions, under a lock.
+ */
 export async function findBlock(
   { clock }: Pick<Parts, 'clock'>,
   db: Db,

@@ -4,7 +4,7 @@ import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { Database } from '../../platform/db/tables.ts';
 import type { Attestation } from '../../platform/providers/venue.ts';
-import { erasedAddressOf } from '../users/email.ts';
+import { erasedAddressOf } from '../users/user.ts';
 
 type OrderState = Database['tokenized_orders']['state'];
 
@@ -136,31 +136,28 @@ export async function advanceSearch(db: Db, ids: readonly string[], block: bigin
   );
 }
 
-/** Counts these users' orders that may still be executed. Only orders from this wallet and with this partner count. */
-export async function countLiveOrders(
-  db: Db,
-  {
-    partnerId,
-    wallet,
-    userIds,
-    now,
-  }: { partnerId: string; wallet: string; userIds: readonly string[]; now: string },
-): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from tokenized_orders
+/** Returns whether any of the users has an order from this wallet, with this partner, that may still be executed. */
+export async function hasLiveOrder(
+  tx: Db,
+  partnerId: string,
+  wallet: string,
+  userIds: readonly string[],
+  now: string,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from tokenized_orders
     where partner_id = ${partnerId} and wallet = ${wallet} and user_id = any(${userIds}::uuid[])
-      and state in ('asking', 'unknown', 'attested', 'live') and expires_at > ${now}`.execute(db);
-  return rows[0]?.count ?? 0;
+      and state in ('asking', 'unknown', 'attested', 'live') and expires_at > ${now} limit 1`.execute(tx);
+  return rows.length > 0;
 }
 
-/** Counts a user's orders that may still be executed. */
-export async function countLiveOrdersOf(db: Db, userId: string, now: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from tokenized_orders
-    where user_id = ${userId} and state in ('asking', 'unknown', 'attested', 'live') and expires_at > ${now}`.execute(
-    db,
-  );
-  return rows[0]?.count ?? 0;
+/** Returns whether the user has any order that may still be executed. */
+export async function hasAnyLiveOrder(tx: Db, userId: string, now: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from tokenized_orders
+    where user_id = ${userId} and state in ('asking', 'unknown', 'attested', 'live') and expires_at > ${now}
+    limit 1`.execute(tx);
+  return rows.length > 0;
 }
 
 /** Moves an order to another state. Returns false if it was no longer in state `from`. */

@@ -277,3 +277,14 @@ export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
   );
   return rows.length > 0;
 }
+
+/** Lists the user's participations with all partners, oldest first. */
+export async function listParticipationsOf(db: Db, userId: string): Promise<ParticipationRow[]> {
+  return db
+    .selectFrom('participations')
+    .select(API_COLUMNS)
+    .where('user_id', '=', userId)
+    .orderBy('inserted_at')
+    .orderBy('id')
+    .execute();
+}

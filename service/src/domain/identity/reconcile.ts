@@ -11,9 +11,10 @@ import {
 } from '../../platform/jobs/queue-worker.ts';
 import { upstreamFailureOf } from '../../platform/outbound/failure.ts';
 import { type Applicant, UNDER_REVIEW } from '../../platform/providers/identity.ts';
-import { markPersonalDataStale, savePersonalData } from '../pii/pii.ts';
-import { recordMove } from '../requirements/country-change.ts';
+import { savePersonalData } from '../pii/pii.ts';
+import { markPiiStale } from '../pii/store.ts';
 import { reportStatuses } from '../requirements/report.ts';
+import { recordMove } from '../requirements/residence.ts';
 import {
   claimDueApplicant,
   finishCheck,
@@ -94,7 +95,7 @@ async function applyApplicant(
   const stored = await lockApplicant(tx, userId);
   if (stored === undefined) return null;
   if (applicant === null) {
-    if (stored.applicant_id !== null) await markPersonalDataStale(tx, userId, asOf);
+    if (stored.applicant_id !== null) await markPiiStale(tx, userId, asOf);
     return HOUR_S;
   }
   if (applicant.kind !== stored.kind || !(await setApplicantId(tx, userId, applicant.id))) {
@@ -104,7 +105,7 @@ async function applyApplicant(
   // The provider has deleted the former applicant, and the event about the deletion was lost or has not arrived yet.
   if (stored.applicant_id !== null && stored.applicant_id !== applicant.id) {
     await resetReviews(tx, userId, asOf);
-    await markPersonalDataStale(tx, userId, asOf);
+    await markPiiStale(tx, userId, asOf);
   }
   const { review, data } = applicant;
   if (review === null || !isLevelReview(review)) return HOUR_S;

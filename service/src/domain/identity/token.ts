@@ -8,7 +8,7 @@ import type { Db } from '../../platform/db/pool.ts';
 import { type Applicant, UNDER_REVIEW } from '../../platform/providers/identity.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import { shareAccount } from '../users/account.ts';
-import { findUser } from '../users/user.ts';
+import { findUser } from '../users/store.ts';
 import { expectApplicant, isFinallyRejected, lockApplicant, markDue, saveReview } from './store.ts';
 
 /**

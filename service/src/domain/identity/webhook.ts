@@ -5,7 +5,7 @@ import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { recordDelivery } from '../../platform/http/webhook-receipt-store.ts';
 import type { IdentityEvent } from '../../platform/providers/identity.ts';
-import { markPersonalDataStale } from '../pii/pii.ts';
+import { markPiiStale } from '../pii/store.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import {
   findUserOfApplicant,
@@ -67,11 +67,11 @@ async function applyEffect(tx: Db, userId: string, { effect, review, at }: Ident
     case 'deactivated':
       return setActive(tx, userId, effect === 'activated', asOf);
     case 'data_deleted':
-      return markPersonalDataStale(tx, userId, asOf);
+      return markPiiStale(tx, userId, asOf);
     case 'deleted':
       await resetReviews(tx, userId, asOf);
       await setApplicantId(tx, userId, null);
-      return markPersonalDataStale(tx, userId, asOf);
+      return markPiiStale(tx, userId, asOf);
     default:
   }
 }

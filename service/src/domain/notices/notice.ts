@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/pool.ts';
 import type { MessageName } from '../../platform/mail/catalogue.ts';
-import { deleteNoticesOf, insertNotice } from './store.ts';
+import { insertNotice } from './store.ts';
 
 /**
  * The topics of mails that a user can turn off. Mails about security and about money that has moved have no topic,
@@ -38,9 +38,4 @@ export async function writeNotice(
   data: Record<string, unknown>,
 ): Promise<void> {
   await insertNotice(tx, { user_id: userId, kind, occurrence, data: JSON.stringify(data) });
-}
-
-/** Deletes the user's notices and the list of topics that the user has turned off. */
-export async function eraseNotices(tx: Db, userId: string): Promise<void> {
-  await deleteNoticesOf(tx, userId);
 }

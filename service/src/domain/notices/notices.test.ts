@@ -8,11 +8,10 @@ import type { Mail } from '../../platform/mail/mail.ts';
 import { changeStatus } from '../holdings/participation-status.ts';
 import type { StatusChange } from '../holdings/participation-store.ts';
 import { holdUser } from '../users/hold.ts';
-import { setUserLocale } from '../users/user.ts';
-import { writeReminders } from './reminders.ts';
+import { setLocale } from '../users/store.ts';
+import { unsubscribe } from './preferences.ts';
 import { deleteOldNotices } from './store.ts';
-import { unsubscribe } from './unsubscribe.ts';
-import { sendNotices } from './worker.ts';
+import { sendNotices, writeReminders } from './worker.ts';
 
 const DAY_S = 86_400;
 const LEVEL = 'BasicKYCLevel';
@@ -200,7 +199,7 @@ describe('identity and forms', () => {
 });
 
 test('mails are written in the language of the user', async () => {
-  await setUserLocale(world.ctx.db, userId, 'de');
+  await setLocale(world.ctx.db, userId, 'de');
   await world.review(userId, { level_name: LEVEL, answer: 'GREEN' });
   const [mail] = await mails();
   expect(mail?.subject).toBe('Ihre Identität ist bestätigt');

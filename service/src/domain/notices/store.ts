@@ -58,6 +58,7 @@ export async function insertOptOut(db: Db, userId: string, topic: string): Promi
     on conflict do nothing`.execute(db);
 }
 
+/** Deletes the user's notices and the list of topics that the user has turned off. */
 export async function deleteNoticesOf(tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('notices').where('user_id', '=', userId).execute();
   await tx.deleteFrom('notice_opt_outs').where('user_id', '=', userId).execute();

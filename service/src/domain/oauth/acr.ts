@@ -1,3 +1,6 @@
+import { base, Check } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
+import type { OAuthHooks } from '../../platform/context/ports.ts';
+
 /** Any two factors (https://refeds.org/profile/mfa). */
 export const MULTI_FACTOR = 'https://refeds.org/profile/mfa';
 /** Phishing-resistant (OpenID Connect EAP ACR Values 1.0): a passkey. */
@@ -44,4 +47,29 @@ export function readAcrValues(parameter: unknown): string[] {
 /** Returns whether an authentication meets one of the requested contexts. Returns true if no context was requested. */
 export function meetsAcr(amr: readonly string[], requested: readonly string[]): boolean {
   return requested.length === 0 || contextsOf(amr).some((met) => requested.includes(met));
+}
+
+/**
+ * Returns oidc-provider's policy with one more reason to show the sign-in page: the app has requested, with
+ * `acr_values`, a stronger sign-in than this browser's session. A user who has no method that is strong enough
+ * continues without seeing the page. The app learns from `acr` and `amr` how the user signed in.
+ */
+export function interactionPolicy(hooks: OAuthHooks) {
+  const policy = base();
+  policy.get('login')?.checks.add(
+    new Check('acr_values', 'a stronger sign-in was requested', 'login_required', async ({ oidc }) => {
+      const { session, params } = oidc;
+      if (session?.accountId === undefined) return Check.NO_NEED_TO_PROMPT;
+      const requested = readAcrValues(params?.acr_values);
+      const amr = session.amr ?? [];
+      const acr = acrFor(amr, requested);
+      if (acr === undefined) delete session.acr;
+      else session.acr = acr;
+      if (meetsAcr(amr, requested) || hooks.canStepUp === null) return Check.NO_NEED_TO_PROMPT;
+      return (await hooks.canStepUp(session.accountId, requested))
+        ? Check.REQUEST_PROMPT
+        : Check.NO_NEED_TO_PROMPT;
+    }),
+  );
+  return policy;
 }

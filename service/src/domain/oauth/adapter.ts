@@ -1,13 +1,22 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
+import { realTime } from '../../kernel/clock.ts';
 import { hashSecret } from '../../kernel/secret-hash.ts';
-import * as artifacts from './artifact-store.ts';
 import { findClientMetadata } from './client.ts';
 import { findGrant, upsertGrant } from './grant-store.ts';
 import { consumeRefreshToken, REFRESH_LEEWAY_SECONDS } from './refresh-rotation.ts';
 import type { RequestDatabase } from './request-database.ts';
 import { consumeCode, type Revoker, revokeGrant, revokeToken } from './revocation.ts';
-import { readPayload } from './stored-payload.ts';
-import { findTokenPayload, insertToken } from './token-store.ts';
+import {
+  deleteArtifact,
+  deleteArtifactByUid,
+  findArtifact,
+  findArtifactByUid,
+  findTokenPayload,
+  insertToken,
+  type StoredArtifact,
+  type StoredPayload,
+  upsertArtifact,
+} from './token-store.ts';
 
 /**
  * A session that is found by its uid gets a placeholder id with this prefix, because the real id is a secret and is not
@@ -102,13 +111,13 @@ function artifactAdapter(
 ): Omit<Adapter, 'findByUserCode' | 'revokeByGrantId'> {
   const { laneDb, clientReadAt, issuer } = storage;
   const isRefreshToken = kind === 'RefreshToken';
-  const restore = (artifact: artifacts.StoredArtifact | undefined, id: string) =>
+  const restore = (artifact: StoredArtifact | undefined, id: string) =>
     artifact && restoreSecrets(artifact, kind, id, issuer);
   return {
     upsert: (id, payload, lifetimeSeconds) => {
       const { grantId = null, uid = null } = payload;
       const hash = hashSecret(id);
-      return artifacts.upsertArtifact(laneDb(), {
+      return upsertArtifact(laneDb(), {
         kind,
         hash,
         grantId,
@@ -120,15 +129,14 @@ function artifactAdapter(
     },
     find: async (id) => {
       const leeway = isRefreshToken ? REFRESH_LEEWAY_SECONDS : 0;
-      return restore(await artifacts.findArtifact(laneDb(), kind, hashSecret(id), leeway), id);
+      return restore(await findArtifact(laneDb(), kind, hashSecret(id), leeway), id);
     },
-    findByUid: async (uid) =>
-      restore(await artifacts.findArtifactByUid(laneDb(), kind, uid), UID_PREFIX + uid),
+    findByUid: async (uid) => restore(await findArtifactByUid(laneDb(), kind, uid), UID_PREFIX + uid),
     consume: (id) => (isRefreshToken ? consumeRefreshToken(laneDb(), id) : consumeCode(storage, kind, id)),
     destroy: (id) =>
       id.startsWith(UID_PREFIX)
-        ? artifacts.deleteArtifactByUid(laneDb(), kind, id.slice(UID_PREFIX.length))
-        : artifacts.deleteArtifact(laneDb(), kind, hashSecret(id)),
+        ? deleteArtifactByUid(laneDb(), kind, id.slice(UID_PREFIX.length))
+        : deleteArtifact(laneDb(), kind, hashSecret(id)),
   };
 }
 
@@ -144,7 +152,7 @@ function serialize({ jti: _jti, returnTo: _returnTo, session, ...rest }: Adapter
  * contains `id`.
  */
 function restoreSecrets(
-  { consumed, ...stored }: artifacts.StoredArtifact,
+  { consumed, ...stored }: StoredArtifact,
   kind: string,
   id: string,
   issuer: string,
@@ -155,4 +163,15 @@ function restoreSecrets(
     ...(consumed !== null && { consumed }),
     ...(kind === 'Interaction' && { returnTo: `${issuer}/oauth/authorize/${id}` }),
   };
+}
+
+/**
+ * Returns the payload with its times converted to this node's clock, which oidc-provider compares them with. Only the
+ * database's clock decides when something expires, because all nodes share it.
+ */
+function readPayload({ payload, secondsLeft }: StoredPayload): AdapterPayload {
+  const { iat, exp } = payload;
+  if (exp === undefined) return payload;
+  const shifted = Math.floor(realTime() / 1000 + secondsLeft);
+  return { ...payload, ...(iat !== undefined && { iat: iat + shifted - exp }), exp: shifted };
 }

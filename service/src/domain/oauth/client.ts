@@ -65,8 +65,7 @@ export async function findClientMetadata(
   const hasRedirect = client.redirect_uris.length > 0;
   return {
     client_id: client.client_id,
-    // oidc-provider requires a client secret, but never compares this one: `client-authentication.ts` compares hashes
-    // instead.
+    // oidc-provider requires a client secret, but never compares this one: `authenticateByHash` compares hashes instead.
     client_secret: 'stored as a hash',
     client_name: client.name,
     ...(client.logo_url !== null && { logo_uri: client.logo_url }),

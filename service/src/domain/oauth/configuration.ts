@@ -1,16 +1,17 @@
-import type { Configuration, JWK } from 'oidc-provider';
+import type { Account, Configuration, JWK } from 'oidc-provider';
 import { SCOPES } from '../../kernel/access.ts';
+import { isId } from '../../kernel/ids.ts';
 import type { Kernel } from '../../platform/context/kernel.ts';
 import type { OAuthHooks, TokenGuard } from '../../platform/context/ports.ts';
-import { findAccount } from './account.ts';
-import { ACR_VALUES } from './acr.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import { findUser } from '../users/store.ts';
+import { ACR_VALUES, interactionPolicy } from './acr.ts';
 import { createAdapter } from './adapter.ts';
 import { EXTRA_METADATA } from './client.ts';
 import { loadConsent } from './consent.ts';
 import { shouldRotate } from './refresh-rotation.ts';
 import type { RequestDatabase } from './request-database.ts';
 import { checkScopes } from './scopes.ts';
-import { interactionPolicy } from './step-up-policy.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
 
@@ -103,5 +104,18 @@ export function configure(ctx: Dependencies, keys: JWK[], hooks: OAuthHooks): Co
       resourceIndicators: disabled,
       rpInitiatedLogout: disabled,
     },
+  };
+}
+
+/**
+ * Returns the user in oidc-provider's format. Every account has a confirmed email address, so `email_verified` is true.
+ */
+export async function findAccount(db: Db, id: string): Promise<Account | undefined> {
+  if (!isId(id)) return undefined;
+  const user = await findUser(db, id);
+  if (user === undefined) return undefined;
+  return {
+    accountId: user.id,
+    claims: async () => ({ sub: user.id, email: user.email, email_verified: true }),
   };
 }

@@ -4,7 +4,7 @@ import type { AdapterPayload } from 'oidc-provider';
 import type { ConnectedApp } from '../../kernel/model/connected-app.ts';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { StoredPayload } from './stored-payload.ts';
+import { EXPIRED_RETENTION, type StoredPayload } from './token-store.ts';
 
 /**
  * The size of a page in the search for unused grants, and the number of pages per run. With millions of grants, one
@@ -124,16 +124,16 @@ export async function revokeGrantOfArtifact(db: Db, kind: string, hash: Buffer):
   return rows.map(({ id }) => id);
 }
 
-/** Of the given users, returns those who currently let the partner see their email address (scope `email`). */
-export async function listEmailGrants(
+/** Returns, by user id, the addresses of those users who let the partner see their address (scope `email`). */
+export async function listGrantedEmails(
   db: Db,
   partnerId: string,
   userIds: readonly string[],
-): Promise<{ id: string; email: string }[]> {
+): Promise<Map<string, string>> {
   const { rows } = await sql<{ id: string; email: string }>`
     select u.id, u.email from users u
     where u.id = any(${userIds}::uuid[]) and has_granted(u.id, ${partnerId}, 'email')`.execute(db);
-  return rows;
+  return new Map(rows.map(({ id, email }) => [id, email]));
 }
 
 /**
@@ -154,11 +154,12 @@ export async function listConnectedApps(db: Db, userId: string): Promise<Connect
 }
 
 /**
- * Deletes grants that were revoked more than `retention` ago. Also deletes unused grants, which have neither tokens nor
- * artifacts, once they are 15 days old. A younger grant may still be used by a browser session, which lasts 14 days.
+ * Deletes revoked grants. Also deletes unused grants, which have neither tokens nor artifacts, once they are 15 days old.
+ * A younger grant may still be used by a browser session, which lasts 14 days. Runs after expired tokens and artifacts
+ * have been deleted.
  */
-export async function deleteUnusedGrants(db: Db, retention: string): Promise<void> {
-  await deleteInBatches(db, 'oauth_grants', sql`revoked_at < now() - ${retention}::interval`);
+export async function deleteUnusedGrants({ db }: { db: Db }): Promise<void> {
+  await deleteInBatches(db, 'oauth_grants', sql`revoked_at < now() - ${EXPIRED_RETENTION}::interval`);
   // A run covers only part of a large table. Each run starts at a random id, so that every grant is eventually checked.
   let after: string | null = randomBytes(6).toString('base64url');
   let ends = 0;

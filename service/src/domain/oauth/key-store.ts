@@ -44,7 +44,7 @@ export async function updateSealedKey(db: Db, { kid, sealed }: SealedKey): Promi
   await db.updateTable('oauth_signing_keys').set({ sealed }).where('kid', '=', kid).execute();
 }
 
-export async function deleteRetiredKeys(db: Db): Promise<void> {
+export async function deleteRetiredKeys({ db }: { db: Db }): Promise<void> {
   await sql`delete from oauth_signing_keys where retired_at < now() - ${RETIRED_KEY_TTL}::interval`.execute(
     db,
   );

@@ -1,7 +1,7 @@
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { hashSecret } from '../../kernel/secret-hash.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { consumeArtifact } from './artifact-store.ts';
+import { consumeArtifact } from './token-store.ts';
 
 /** A refresh token is replaced once this share of its lifetime has passed. */
 const ROTATE_AFTER_PERCENT = 70;

@@ -1,9 +1,8 @@
 import { InvalidGrant } from 'oidc-provider/lib/helpers/errors.js';
 import { hashSecret } from '../../kernel/secret-hash.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { consumeArtifact } from './artifact-store.ts';
 import * as grants from './grant-store.ts';
-import { deleteToken } from './token-store.ts';
+import { consumeArtifact, deleteToken } from './token-store.ts';
 
 /**
  * The databases in which revocations are stored, and the function that announces the revocations. Database triggers
@@ -39,11 +38,6 @@ export async function disconnectApps(
     .transaction()
     .execute((tx) => grants.revokeUserGrants(tx, userId, clientId));
   for (const id of ids) notify(`grant ${id}`);
-}
-
-/** Revokes the user's grants in `tx`. All nodes, including this one, are notified when `tx` commits. */
-export async function revokeUserGrants(tx: Db, userId: string): Promise<void> {
-  await grants.revokeUserGrants(tx, userId);
 }
 
 export async function revokeToken({ laneDb, notify }: Revoker, token: string): Promise<void> {

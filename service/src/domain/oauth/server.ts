@@ -1,19 +1,18 @@
 import type { EventEmitter } from 'node:events';
 import type Provider from 'oidc-provider';
 import type { ErrorOut, KoaContextWithOIDC } from 'oidc-provider';
+import { CustomOIDCProviderError } from 'oidc-provider/lib/helpers/errors.js';
 import { Provider as OidcProvider } from 'oidc-provider/lib/provider.js';
+import { matchesSecret } from '../../kernel/secret-hash.ts';
 import type { Kernel } from '../../platform/context/kernel.ts';
-import type { OAuth, OAuthHooks, TokenGuard } from '../../platform/context/ports.ts';
+import type { IdTokenHint, OAuth, OAuthHooks, TokenGuard } from '../../platform/context/ports.ts';
 import { pageHeaders } from '../../platform/pages/headers.ts';
 import { renderPage } from '../../platform/pages/layout.ts';
 import { signInFailedPage } from '../../platform/pages/message-page.ts';
-import { findAccount } from './account.ts';
 import { type ExtraMetadata, findClient, isLocalhost } from './client.ts';
-import { authenticateByHash } from './client-authentication.ts';
-import { configure } from './configuration.ts';
+import { configure, findAccount } from './configuration.ts';
 import { grantConsent } from './consent.ts';
 import { listConnectedApps } from './grant-store.ts';
-import { verifyIdTokenHint } from './id-token-hint.ts';
 import { loadSigningKeys } from './keys.ts';
 import { adaptReplies } from './middleware.ts';
 import { oidcRequest } from './oidc-request.ts';
@@ -120,4 +119,60 @@ async function renderError(koa: KoaContextWithOIDC, out: ErrorOut): Promise<void
   koa.set(pageHeaders());
   koa.type = 'html';
   koa.body = renderPage(signInFailedPage(out.error_description ?? out.error));
+}
+
+/**
+ * Makes oidc-provider compare client secrets by hash. Also makes oidc-provider count token requests against the
+ * client's rate limit, but only after the client has authenticated, so that nobody else can use up the limit.
+ */
+function authenticateByHash(
+  { limiter, config }: Pick<Kernel, 'limiter' | 'config'>,
+  provider: Provider,
+): void {
+  provider.Client.prototype.compareClientSecret = async function (secret: string): Promise<boolean> {
+    const { secret_hashes } = this as unknown as ExtraMetadata;
+    const hashes = secret_hashes.map((hash) => Buffer.from(hash, 'hex'));
+    if (!matchesSecret(secret, hashes)) return false;
+    const koa = OidcProvider.ctx;
+    if (koa === undefined || koa.oidc.route !== 'token') return true;
+    const taken = await limiter.take(`oauth_token ${this.clientId}`, config.limits.oauth_token);
+    koa.set({
+      'ratelimit-limit': `${taken.limit}`,
+      'ratelimit-remaining': `${taken.remaining}`,
+      'ratelimit-reset': `${taken.resetSeconds}`,
+    });
+    if (taken.allowed) return true;
+    koa.set('retry-after', String(taken.resetSeconds));
+    throw Object.assign(new CustomOIDCProviderError('temporarily_unavailable', 'too many token requests'), {
+      status: 429,
+      statusCode: 429,
+    });
+  };
+}
+
+/**
+ * Verifies the ID token that tells us which user is signing out (`id_token_hint`). The signature, issuer and client
+ * must be valid. An expired token is accepted, because a session can outlive its ID token (OpenID Connect RP-Initiated
+ * Logout 1.0 §4).
+ */
+async function verifyIdTokenHint(provider: Provider, idToken: string): Promise<IdTokenHint | null> {
+  const clientId = audienceOf(idToken);
+  const client = clientId === null ? undefined : await provider.Client.find(clientId);
+  if (client === undefined) return null;
+  try {
+    const { payload } = await provider.IdToken.validate(idToken, client);
+    return { clientId: client.clientId, userId: String(payload.sub) };
+  } catch {
+    return null;
+  }
+}
+
+/** Reads the client from a token that is not verified yet, because verifying the token requires the client. */
+function audienceOf(idToken: string): string | null {
+  try {
+    const { aud } = JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString()) ?? {};
+    return typeof aud === 'string' ? aud : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '../../kernel/errors.ts';
 import type { StoredOffer } from '../../kernel/model/stored-offer.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
-import { setReason } from '../../platform/audit/entry.ts';
+import { setReason } from '../../platform/audit/store.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { EventSource } from '../../platform/events/event.ts';
 import { reportOfferStates } from '../offers/reported-state.ts';

@@ -1,7 +1,7 @@
 import type { Requirement } from '../../kernel/model/requirement.ts';
 import type { StoredOffer } from '../../kernel/model/stored-offer.ts';
 import { stableJson } from '../../kernel/stable-json.ts';
-import type { Rules } from '../eligibility/decide-rules.ts';
+import type { Rules } from '../eligibility/decide.ts';
 import type { RuleChange, RuleImpact } from '../eligibility/rule-impact.ts';
 import { requirementKey } from './file-rules.ts';
 import type { FileRequirement, OfferFile } from './file-schema.ts';

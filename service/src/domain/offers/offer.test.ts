@@ -5,7 +5,7 @@ import { ADDRESS, makeOffer, saleFile, tokenizedFile } from '../../../test/suppo
 import { partnerOf } from '../../../test/support/tokens.ts';
 import { newCaller } from '../../kernel/access.ts';
 import { testClock } from '../../kernel/clock.ts';
-import { assertOpen } from '../eligibility/window.ts';
+import { assertOpen } from '../eligibility/decide.ts';
 import { contractOn, findOffer, findOfferBySymbol, findOption, offerState } from './offer.ts';
 
 let one: TestApp;

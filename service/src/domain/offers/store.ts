@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Static } from 'typebox';
+import type { JurisdictionDetails } from '../../kernel/model/requirement.ts';
 import type { ContractProblem, OfferOption, StoredOffer } from '../../kernel/model/stored-offer.ts';
 import type { Db } from '../../platform/db/pool.ts';
 
@@ -171,10 +173,12 @@ export async function setContractProblem(
   return rows.length > 0;
 }
 
-/** Lists the distinct `details` of all requirements of one type in published offers. */
-export async function listPublishedDetails(db: Db, type: string): Promise<unknown[]> {
-  const { rows } = await sql<{ details: unknown }>`
+/** Lists the jurisdiction filters of all published offers. */
+export async function listJurisdictionFilters(db: Db): Promise<Static<typeof JurisdictionDetails>[]> {
+  const { rows } = await sql<{ details: Static<typeof JurisdictionDetails> }>`
     select distinct r.details from requirements r join offer_options p on p.id = r.option_id
-      join offers o on o.id = p.offer_id where r.type = ${type} and o.published_at is not null`.execute(db);
+      join offers o on o.id = p.offer_id where r.type = 'jurisdiction' and o.published_at is not null`.execute(
+    db,
+  );
   return rows.map(({ details }) => details);
 }

@@ -8,10 +8,10 @@ import { normalizeAddress, parseHash, showHash } from '../../platform/chain/addr
 import type { Context } from '../../platform/context/context.ts';
 import type { Offer } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
+import { assertOpen } from '../eligibility/decide.ts';
 import { decideFor, lockEligible, recordRefused } from '../eligibility/gate.ts';
-import { refusalOf } from '../eligibility/refusal.ts';
+import { refusalOf } from '../eligibility/purpose.ts';
 import type { Finding } from '../eligibility/requirement-check.ts';
-import { assertOpen } from '../eligibility/window.ts';
 import type { NewParticipation, Participation } from '../holdings/participation.ts';
 import { insertParticipation } from '../holdings/participation-status.ts';
 import {

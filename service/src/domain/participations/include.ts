@@ -5,7 +5,7 @@ import type { Context } from '../../platform/context/context.ts';
 import { readInclude } from '../../platform/http/include.ts';
 import type { Query } from '../../platform/http/query-string.ts';
 import type { Participation, ParticipationUser, Transactions } from '../holdings/participation.ts';
-import { listGrantedEmails } from '../oauth/email-grant.ts';
+import { listGrantedEmails } from '../oauth/grant-store.ts';
 import { type IncludedRow, listIncluded } from './include-store.ts';
 
 export type Include = ReadonlySet<'transactions' | 'user'>;
@@ -35,7 +35,7 @@ export async function addIncluded(
     ).map((row) => [row.id, row] as const),
   );
   const userIds = [...new Set([...rows.values()].map(({ user_id }) => user_id))];
-  const emails = include.has('user') ? await listGrantedEmails(ctx, partnerId, userIds) : new Map();
+  const emails = include.has('user') ? await listGrantedEmails(ctx.db, partnerId, userIds) : new Map();
   return shown.map((participation) => {
     const row = rows.get(participation.id);
     if (row === undefined) return participation;

@@ -6,7 +6,7 @@ import { rehearse } from '../../platform/db/rehearse.ts';
 import { freezeHeld } from '../holdings/freeze.ts';
 import { changeStatus } from '../holdings/participation-status.ts';
 import { wakeAllSettlement } from '../holdings/wake.ts';
-import { lockHeld } from '../users/hold.ts';
+import { lockHeldUsers } from '../users/store.ts';
 import {
   confirmRequest,
   findRefundLimit,
@@ -161,7 +161,7 @@ async function acceptRequest(ctx: Parts, name: string, id: string): Promise<Refu
  */
 async function keepUnheld(tx: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await listRefundUsers(tx, ids);
-  const held = new Set(await lockHeld(tx, [...new Set(rows.map(({ user_id }) => user_id))]));
+  const held = new Set(await lockHeldUsers(tx, [...new Set(rows.map(({ user_id }) => user_id))]));
   const frozen = rows.filter(({ user_id }) => held.has(user_id));
   if (frozen.length > 0)
     await freezeHeld(

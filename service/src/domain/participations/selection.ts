@@ -3,7 +3,7 @@ import { invalidField } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import type { Filter } from '../../platform/http/filters.ts';
 import { STATUSES } from '../holdings/participation.ts';
-import { normalizeEmail } from '../users/email.ts';
+import { normalizeEmail } from '../users/user.ts';
 
 export const FILTERS = ['offer_id', 'offer_option_id', 'user_id', 'status', 'user_email'] as const;
 export type FilterField = (typeof FILTERS)[number];

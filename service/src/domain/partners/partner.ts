@@ -4,7 +4,7 @@ import { newId } from '../../kernel/ids.ts';
 import { isLoopback } from '../../kernel/loopback.ts';
 import { hashSecret, newSecret } from '../../kernel/secret-hash.ts';
 import { FORMATS } from '../../kernel/wire.ts';
-import { setReason } from '../../platform/audit/entry.ts';
+import { setReason } from '../../platform/audit/store.ts';
 import type { Context } from '../../platform/context/context.ts';
 import * as store from './store.ts';
 

@@ -3,16 +3,9 @@ import type { FormerPlace, PersonalData } from '../../kernel/model/personal-data
 import { placeKey } from '../../kernel/places/areas.ts';
 import { timestampOf } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
-import type { Db } from '../../platform/db/pool.ts';
-import { lockUser } from '../users/user.ts';
-import {
-  approveChanges,
-  insertCountryChange,
-  listOpenChanges,
-  replaceFacts,
-} from './country-change-store.ts';
+import { lockUser } from '../users/store.ts';
 import { openFacts } from './sealed-data.ts';
-import { insertAudit, lockPii } from './store.ts';
+import { approveChanges, insertAudit, listOpenChanges, lockPii, replaceFacts } from './store.ts';
 
 /** A change of the country or region of residence. `from.left_at` is the time (`as_of`) of the new data. */
 export type Move = { from: FormerPlace; to: { country: string | null; region: string | null } };
@@ -32,10 +25,6 @@ export function findMove(before: PersonalData, after: PersonalData, at: string):
     from: { country: before.country, region: before.state, left_at: at },
     to: { country: after.country, region: after.state },
   };
-}
-
-export function saveMove(tx: Db, userId: string, { from }: Move, isFlagged: boolean): Promise<void> {
-  return insertCountryChange(tx, { user_id: userId, changed_at: from.left_at, is_flagged: isFlagged });
 }
 
 /** Lists the changes that await an operator's approval, with the old and new places of residence. */

@@ -8,8 +8,7 @@ import { NO_DATA } from '../../kernel/model/personal-data.ts';
 import { findCountry, toAlpha3 } from '../../kernel/places/countries.ts';
 import { createSealing } from '../../kernel/sealing.ts';
 import { eraseUser } from '../erasure/erasure.ts';
-import { savePersonalData } from './pii.ts';
-import { rotatePii } from './rotate.ts';
+import { rotatePii, savePersonalData } from './pii.ts';
 import { openPii } from './sealed-data.ts';
 
 let world: World;

@@ -13,17 +13,19 @@ import { placeKey } from '../../kernel/places/areas.ts';
 import { findCountry } from '../../kernel/places/countries.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { findUser } from '../users/user.ts';
+import { findUser } from '../users/store.ts';
 import { findMove, type Move } from './country-change.ts';
 import type { UserPii } from './schema.ts';
 import { openFacts, openPii, sealPii } from './sealed-data.ts';
 import {
+  countRowsToRotate,
   findErasure,
   insertAudit,
   lockPii,
-  markPiiStale,
+  lockRowsToRotate,
   readSealedFacts,
   readSealedPii,
+  replaceSealed,
   upsertPii,
 } from './store.ts';
 
@@ -69,7 +71,7 @@ export async function readOwnData(ctx: Context, userId: string): Promise<Persona
 }
 
 /** `person`: the hash that identifies the person in the new data. `move`: the change of residence, if there was one. */
-export type SavedData = { person: string; move: Move | null };
+type SavedData = { person: string; move: Move | null };
 
 const MAX_FORMER_PLACES = 20;
 
@@ -117,11 +119,6 @@ function withPlace(places: readonly FormerPlace[], move: Move | null): FormerPla
   return [...others, move.from].slice(-MAX_FORMER_PLACES);
 }
 
-/** Marks the stored data as no longer confirmed by the identity provider, unless the data is newer than `asOf`. */
-export function markPersonalDataStale(tx: Db, userId: string, asOf: string): Promise<void> {
-  return markPiiStale(tx, userId, asOf);
-}
-
 /**
  * Returns the version of the user's personal data and the facts derived from it, or null if no data is
  * stored.
@@ -133,4 +130,33 @@ export async function readPiiFacts(
   const row = await readSealedFacts(ctx.db, userId);
   if (row === undefined) return null;
   return { ...ctx.openPiiFacts(userId, row.sealed_facts), version: row.version };
+}
+
+const BATCH_SIZE = 100;
+
+/**
+ * Reseals all personal data with the newest secret, in batches, while the service keeps running. Concurrent writes
+ * already use the newest secret. Returns the number of users whose data was resealed.
+ */
+export async function rotatePii(ctx: Pick<Context, 'db' | 'sealing'>): Promise<number> {
+  let rotated = 0;
+  for (;;) {
+    const count = await rotateBatch(ctx);
+    rotated += count;
+    if (count === 0 && (await countRowsToRotate(ctx.db, ctx.sealing.newestKeyId)) === 0) return rotated;
+  }
+}
+
+async function rotateBatch({ db, sealing }: Pick<Context, 'db' | 'sealing'>): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    const rows = await lockRowsToRotate(tx, sealing.newestKeyId, BATCH_SIZE);
+    for (const { user_id, sealed, sealed_facts } of rows) {
+      await replaceSealed(tx, user_id, {
+        sealed: sealing.seal('pii', sealing.open('pii', sealed, user_id), user_id),
+        sealed_facts: sealing.seal('pii facts', sealing.open('pii facts', sealed_facts, user_id), user_id),
+      });
+      await insertAudit(tx, { user_id, actor: 'operator', action: 'rotate', fields: [...PII_FIELDS] });
+    }
+    return rows.length;
+  });
 }

@@ -1,12 +1,13 @@
 import { type Insertable, sql } from 'kysely';
 import type { UserKind } from '../../kernel/model/personal-data.ts';
+import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { Database } from '../../platform/db/tables.ts';
 import type { SealedPii } from './sealed-data.ts';
 
-export type AuditEntry = Pick<Database['pii_audit'], 'user_id' | 'actor' | 'action' | 'fields'>;
+type AuditEntry = Pick<Database['pii_audit'], 'user_id' | 'actor' | 'action' | 'fields'>;
 
-export type PiiRow = SealedPii & {
+type PiiRow = SealedPii & {
   version: number;
   is_stale: boolean;
   as_of: string;
@@ -54,7 +55,7 @@ export async function upsertPii(
     .execute();
 }
 
-/** Marks the data as no longer confirmed by the provider. */
+/** Marks the data as no longer confirmed by the identity provider, unless the data is newer than `asOf`. */
 export async function markPiiStale(db: Db, userId: string, asOf: string): Promise<void> {
   await db
     .updateTable('pii')
@@ -136,15 +137,59 @@ export async function deletePiiPastRetention(db: Db, now: string): Promise<strin
   return rows.map(({ user_id }) => user_id);
 }
 
+const DAY_MS = 86_400_000;
 const DELETION_BATCH_SIZE = 5_000;
 
 /**
- * Deletes a batch of access records older than `before`. Returns whether there may be more to delete. Finds the oldest
+ * Deletes records of who read or changed personal data, once they are older than `AUDIT_RETENTION_DAYS`. Finds the oldest
  * records by id, which increases with time, so the column `at` needs no index.
  */
-export async function deleteAccessesBefore(db: Db, before: string): Promise<boolean> {
-  const { numAffectedRows } = await sql`delete from pii_audit where id in (
-    select id from (select id, at from pii_audit order by id limit ${DELETION_BATCH_SIZE}) oldest
-    where at < ${before})`.execute(db);
-  return Number(numAffectedRows ?? 0n) === DELETION_BATCH_SIZE;
+export async function deleteOldAccesses({
+  db,
+  clock,
+  config,
+}: Pick<Context, 'db' | 'clock' | 'config'>): Promise<void> {
+  const before = new Date(clock.now() - config.retention.auditDays * DAY_MS).toISOString();
+  for (let count = DELETION_BATCH_SIZE; count === DELETION_BATCH_SIZE; ) {
+    const { numAffectedRows } = await sql`delete from pii_audit where id in (
+      select id from (select id, at from pii_audit order by id limit ${DELETION_BATCH_SIZE}) oldest
+      where at < ${before})`.execute(db);
+    count = Number(numAffectedRows ?? 0n);
+  }
+}
+
+export async function insertCountryChange(
+  db: Db,
+  change: { user_id: string; changed_at: string; is_flagged: boolean },
+): Promise<void> {
+  await db
+    .insertInto('country_changes')
+    .values({ ...change, approved_at: null })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+type OpenChange = { user_id: string; email: string; changed_at: string; sealed_facts: Buffer };
+
+/**
+ * Lists the flagged country changes that no operator has approved, oldest first. A change is flagged if the country
+ * policy or an offer rejects the old place but not the new one.
+ */
+export async function listOpenChanges(db: Db): Promise<OpenChange[]> {
+  const { rows } = await sql<OpenChange>`
+    select c.user_id, u.email, c.changed_at, p.sealed_facts from country_changes c join users u on u.id = c.user_id
+      join pii p on p.user_id = c.user_id and p.restricted_until is null
+    where c.approved_at is null and c.is_flagged order by c.changed_at, c.user_id limit 1000`.execute(db);
+  return rows;
+}
+
+/** Approves the user's open changes. Returns how many there were. */
+export async function approveChanges(db: Db, userId: string, now: string): Promise<number> {
+  const { rows } = await sql`update country_changes set approved_at = ${now}
+    where user_id = ${userId} and approved_at is null returning 1`.execute(db);
+  return rows.length;
+}
+
+export async function replaceFacts(db: Db, userId: string, sealed_facts: Buffer): Promise<void> {
+  await db.updateTable('pii').set({ sealed_facts }).where('user_id', '=', userId).execute();
 }

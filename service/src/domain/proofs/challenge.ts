@@ -4,18 +4,20 @@ import { ApiError, invalidField } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { normalizeAddress } from '../../platform/chain/address.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { accountCode } from '../users/account-code.ts';
+import { accountCode } from '../users/user.ts';
 import {
   asciiName,
+  assertNoSiweFields,
   type MessageFacts,
   openingSentence,
+  type PartnerPlaces,
   plainMessage,
+  readSiweFields,
   type SiweFields,
   signInMessage,
 } from './message.ts';
 import { recordProof } from './proof.ts';
 import type { Challenge, NewChallenge } from './schema.ts';
-import { assertNoSiweFields, type PartnerPlaces, readSiweFields } from './siwe-fields.ts';
 import { claimChallenge, putChallenge, releaseChallenge } from './store.ts';
 
 const CHALLENGE_TTL_MS = 10 * 60_000;

@@ -1,5 +1,7 @@
 import { getAddress } from 'viem/utils';
 import { type ChainName, chainFacts } from '../../kernel/chains.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import type { NewChallenge } from './schema.ts';
 
 /** The facts in every challenge message, plain or SIWE. */
 export type MessageFacts = {
@@ -76,4 +78,80 @@ export function asciiName(name: string, fallback: string): string {
     .replace(/[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;= ]/g, '')
     .trim();
   return plain === '' ? fallback : plain;
+}
+
+const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+/** An RFC 3986 authority without user info: host name, IPv4 or bracketed IPv6 address, optional port. */
+const DOMAIN = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*|\\[[0-9A-Fa-f:.]{2,45}\\])(?::[0-9]{1,5})?$`);
+/** Only characters that RFC 3986 allows in a URI. */
+const URI = /^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
+/** Only characters that ERC-4361 allows in a statement. A line feed would allow field injection. */
+const STATEMENT = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;= ]+$/;
+
+/** The origins and redirect URIs that a partner has registered. */
+export type PartnerPlaces = { origins: readonly string[]; redirect_uris: readonly string[] };
+
+const FIELDS = ['domain', 'uri', 'statement'] as const;
+
+/**
+ * Reads the fields of a `siwe` challenge. Rejects text that could add another line to the message. Also rejects a
+ * domain or URI that the partner has not registered. Otherwise, a partner could ask for signatures that appear to be
+ * for another site.
+ */
+export function readSiweFields(
+  input: NewChallenge,
+  places: PartnerPlaces,
+): Omit<SiweFields, 'statement'> & { statement: string | undefined } {
+  const { domain, uri, statement } = input;
+  const problems: Record<string, string[]> = {};
+  const domainProblem = findDomainProblem(domain, places);
+  if (domainProblem !== null) problems.domain = [domainProblem];
+  const uriProblem = findUriProblem(uri, places);
+  if (uriProblem !== null) problems.uri = [uriProblem];
+  if (statement !== undefined && !STATEMENT.test(statement))
+    problems.statement = [
+      "must be one line of letters, digits, spaces and -._~:/?#[]@!$&'()*+,;= (ERC-4361)",
+    ];
+  if (domain === undefined || uri === undefined || Object.keys(problems).length > 0)
+    throw new ApiError('validation_failed', problems);
+  return { domain, uri, statement };
+}
+
+function findDomainProblem(domain: string | undefined, places: PartnerPlaces): string | null {
+  if (domain === undefined) return 'is required if challenge_type is "siwe"';
+  if (!DOMAIN.test(domain)) return 'must be a host, optionally with a port';
+  const isPartners = listOrigins(places).some((origin) => {
+    const { protocol, host } = new URL(origin);
+    const named = `${protocol}//${domain}`;
+    return URL.canParse(named) && new URL(named).host === host;
+  });
+  return isPartners ? null : 'must be the host of a registered origin or https redirect URI';
+}
+
+function findUriProblem(uri: string | undefined, places: PartnerPlaces): string | null {
+  if (uri === undefined) return 'is required if challenge_type is "siwe"';
+  if (!URI.test(uri) || !URL.canParse(uri)) return 'must be an absolute URI';
+  const { origin, protocol, username, password } = new URL(uri);
+  const isWeb = protocol === 'https:' || protocol === 'http:';
+  const isPartners = isWeb
+    ? listOrigins(places).includes(origin) && username === '' && password === ''
+    : places.redirect_uris.includes(uri);
+  return isPartners
+    ? null
+    : 'must be under a registered origin or https redirect URI, or be a registered custom-scheme redirect URI';
+}
+
+function listOrigins({ origins, redirect_uris }: PartnerPlaces): string[] {
+  const secure = redirect_uris.filter((uri) => uri.startsWith('https:'));
+  return [...origins, ...secure].map((uri) => new URL(uri).origin);
+}
+
+/** Throws `validation_failed` if a plain challenge has SIWE fields. */
+export function assertNoSiweFields(input: NewChallenge): void {
+  const sent = FIELDS.filter((field) => input[field] !== undefined);
+  if (sent.length === 0) return;
+  throw new ApiError(
+    'validation_failed',
+    Object.fromEntries(sent.map((field) => [field, ['is only allowed if challenge_type is "siwe"']])),
+  );
 }

@@ -5,11 +5,17 @@ import { toTimestamp } from '../../kernel/wire.ts';
 import type { SignerKind } from '../../platform/chain/signatures.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { hasLiveOrder } from '../holdings/live-order.ts';
+import { appendEvents, type NewEvent } from '../../platform/events/event.ts';
+import { composeMail } from '../../platform/mail/message.ts';
+import { sendMail } from '../../platform/mail/outbox.ts';
+import { hasLiveOrder } from '../holdings/order-store.ts';
 import { failPreparedOf, hasOpenParticipation } from '../holdings/wallet-use.ts';
 import { shareAccount } from '../users/account.ts';
+import { findUser } from '../users/store.ts';
+import { localeOf } from '../users/user.ts';
 import { ownerHashes, rememberOwner } from './owner-hashes.ts';
 import {
+  deleteBindingsOf,
   deleteProofs,
   isOwnedByRestricted,
   listOwnerKeys,
@@ -20,7 +26,7 @@ import {
   putProof,
   type StoredProof,
 } from './proof-store.ts';
-import { endBindings } from './unbinding.ts';
+import type { BoundAddress } from './store.ts';
 
 /**
  * Stored instead of a chain if a private key, not a contract wallet, signed the proof: such a proof counts on every
@@ -30,7 +36,7 @@ const EVERY_CHAIN = '*';
 
 export type WalletProof = Omit<StoredProof, 'user_id'>;
 
-export type VerifiedSignature = {
+type VerifiedSignature = {
   chain: ChainName;
   address: string;
   text: string;
@@ -122,4 +128,42 @@ async function countsOn(
 ): Promise<boolean> {
   if (kind !== 'contract' || provenOn !== chain || text === null || signature === null) return false;
   return (await ctx.signatures.check({ chain, address, text, signature })) !== null;
+}
+
+export function bindingEvent(
+  type: 'wallet.bound' | 'wallet.unbound',
+  offerId: string,
+  partnerId: string,
+  { id, option_id, user_id, protocol }: Pick<BoundAddress, 'id' | 'option_id' | 'user_id' | 'protocol'>,
+): NewEvent {
+  return {
+    ...{ partnerId, userId: user_id, type },
+    data: { object: 'option_address', id, offer_id: offerId, offer_option_id: option_id, protocol },
+    related: { object: 'option_address', id, path: `/v1/offers/${offerId}/addresses` },
+  };
+}
+
+/**
+ * Deletes these users' bindings of a wallet, because another user has proven ownership of it. Each user who loses a
+ * binding gets one mail. The partner gets one event per binding.
+ */
+async function endBindings(
+  ctx: Context,
+  tx: Db,
+  partnerId: string,
+  address: string,
+  userIds: readonly string[],
+): Promise<void> {
+  const ended = await deleteBindingsOf(tx, partnerId, address, userIds);
+  await appendEvents(
+    ctx,
+    tx,
+    ended.map((binding) => bindingEvent('wallet.unbound', binding.offer_id, partnerId, binding)),
+  );
+  for (const userId of new Set(ended.map(({ user_id }) => user_id))) {
+    const user = await findUser(tx, userId);
+    const values = { url: `${ctx.baseUrl}/account`, wallet: `${address.slice(0, 8)}…${address.slice(-6)}` };
+    if (user !== undefined)
+      await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'wallet_disconnected', values));
+  }
 }

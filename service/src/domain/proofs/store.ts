@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { ChainName } from '../../kernel/chains.ts';
 import type { Keyset } from '../../kernel/paging.ts';
+import type { Context } from '../../platform/context/context.ts';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { Database } from '../../platform/db/tables.ts';
@@ -50,8 +51,11 @@ export async function releaseChallenge(db: Db, key: ChallengeKey, id: string, no
   );
 }
 
-/** Deletes challenges that expired before `now`, used or not. */
-export async function deleteExpiredChallenges(db: Db, now: string): Promise<void> {
+export async function deleteExpiredWalletChallenges({
+  db,
+  clock,
+}: Pick<Context, 'db' | 'clock'>): Promise<void> {
+  const now = new Date(clock.now()).toISOString();
   await deleteInBatches(db, 'wallet_challenges', sql`expires_at < ${now}`);
 }
 
@@ -194,9 +198,13 @@ export async function deleteUserWallets(tx: Db, userId: string): Promise<void> {
   );
 }
 
+/**
+ * A user who has bound or proven a wallet with a partner. `subject_id` is the id of the oldest binding, or the user's
+ * id if the wallet is proven but not bound.
+ */
 type AddressHolder = { subject_id: string; address: string; user_id: string; partner_id: string };
 
-/** Returns the users who have bound or proven these addresses. */
+/** Returns the users who have bound or proven one of these addresses, one entry per user, partner and address. */
 export async function listByAddresses(tx: Db, addresses: readonly string[]): Promise<AddressHolder[]> {
   const { rows } = await sql<AddressHolder>`
     select distinct on (user_id, partner_id, address) subject_id, address, user_id, partner_id from (

@@ -1,10 +1,52 @@
-import type { PiiFacts } from '../../kernel/model/personal-data.ts';
+import type { Level } from '../../kernel/model/levels.ts';
+import type { PiiFacts, UserKind } from '../../kernel/model/personal-data.ts';
+import type { AcknowledgementDetails } from '../../kernel/model/requirement.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import type { AcknowledgedText, UserFacts } from './status.ts';
-import { type FactsRow, readFactsRow, readFactsRowsIn } from './store.ts';
+import type { FormType, SubmissionStatus } from '../../platform/providers/documents.ts';
+import type { ReviewStatus } from '../../platform/providers/identity.ts';
+import { openFacts } from '../pii/sealed-data.ts';
+import { type FactsRow, listNextFacts, readFactsRow, readFactsRowsIn } from './store.ts';
 
-export { type FactsRow, factsText, lockApplicants } from './store.ts';
+/** The facts from which requirement statuses are computed. */
+export type UserFacts = {
+  kind: UserKind;
+  /** Whether the applicant (the user's record at the identity provider) is active. The provider can deactivate it. */
+  isActive: boolean;
+  /** Whether the service is about to read the applicant again from the identity provider. */
+  isBeingRead: boolean;
+  reviews: Partial<Record<Level, ReviewFacts>>;
+  pii: (PiiFacts & { version: number; isStale: boolean }) | null;
+  /** The latest form of each type. */
+  documents: Partial<Record<string, DocumentFacts>>;
+  /** Protocols of the bound wallets, by option. */
+  wallets: Partial<Record<string, readonly string[]>>;
+  /** The document versions that the user has acknowledged, by option. */
+  acknowledgements: Partial<Record<string, readonly AcknowledgedText[]>>;
+};
+
+/** Times are in epoch milliseconds. */
+export type ReviewFacts = {
+  status: ReviewStatus;
+  answer: 'GREEN' | 'RED' | null;
+  rejectType: 'RETRY' | 'FINAL' | null;
+  reviewedAt: number | null;
+  /**
+   * A hash that identifies the approved person. It is `''` while the person is unknown, and null if there is no
+   * approval.
+   */
+  person: string | null;
+};
+
+export type DocumentFacts = {
+  status: SubmissionStatus;
+  formType: FormType;
+  expiresAt: number;
+  completedAt: number | null;
+  piiVersion: number;
+};
+
+export type AcknowledgedText = Pick<AcknowledgementDetails, 'document' | 'version' | 'sha256'>;
 
 type FactsContext = Pick<Context, 'openPiiFacts' | 'config'>;
 
@@ -63,4 +105,30 @@ export function toFacts(ctx: FactsContext, userId: string, row: FactsRow): UserF
 /** Removes former places of residence from the facts, unless operators must review country changes. */
 function withPolicy({ config }: Pick<Context, 'config'>, facts: PiiFacts): PiiFacts {
   return config.countryChangePolicy === 'review' ? facts : { ...facts, formerPlaces: [] };
+}
+
+export type FactsOfUser = { isHeld: boolean; facts: UserFacts };
+
+type Parts = Pick<Context, 'pool' | 'sealing' | 'config'>;
+
+const BATCH_SIZE = 5_000;
+const BEFORE_ALL_IDS = '00000000-0000-0000-0000-000000000000';
+
+/** Reads the facts of every user in batches. The next batch is read while the caller works on the current one. */
+export async function* readAllFacts(
+  { pool, sealing, config }: Parts,
+  optionIds: readonly string[],
+): AsyncGenerator<FactsOfUser[]> {
+  const parts = { config, openPiiFacts: (id: string, sealed: Buffer) => openFacts(sealing, id, sealed) };
+  const read = (after: string) => listNextFacts(pool, after, optionIds, BATCH_SIZE);
+  let next = read(BEFORE_ALL_IDS);
+  for (;;) {
+    const rows = await next;
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    next = read(last.id);
+    // The next iteration awaits `next`. If `next` rejects before that, the rejection must not count as unhandled.
+    next.catch(() => undefined);
+    yield rows.map((row) => ({ isHeld: row.is_held, facts: toFacts(parts, row.id, row) }));
+  }
 }

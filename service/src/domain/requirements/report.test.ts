@@ -4,7 +4,7 @@ import { makeOffer, saleFile } from '../../../test/support/offers.ts';
 import { startWorld, type World } from '../../../test/support/providers.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { OfferFile } from '../offer-files/file-schema.ts';
-import { reportDueStatuses } from './report-worker.ts';
+import { reportDueStatuses } from './report.ts';
 
 type Shown = {
   type: string;

@@ -2,7 +2,7 @@ import { OfferParams } from '../../kernel/model/offer.ts';
 import { OfferRequirements, RequirementStatuses } from '../../kernel/model/requirement.ts';
 import { partnerRoute, userRoute } from '../../platform/http/route.ts';
 import { readRequirements } from '../offers/offer.ts';
-import { readStatuses } from './statuses.ts';
+import { readStatuses } from './status.ts';
 
 export const requirementRoutes = [
   partnerRoute('requirements:read', {

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Requirement } from '../../kernel/model/requirement.ts';
 import { SUBMISSION_STATUSES, type SubmissionStatus } from '../../platform/providers/documents.ts';
-import { countryPolicy } from './country-policy.ts';
-import { checkJurisdiction } from './jurisdiction.ts';
-import { type DocumentFacts, type ReviewFacts, requirementStatus, type UserFacts } from './status.ts';
+import type { DocumentFacts, ReviewFacts, UserFacts } from './facts.ts';
+import { checkJurisdiction, countryPolicy } from './residence.ts';
+import { requirementStatus } from './status.ts';
 
 const NOW = Date.parse('2026-06-15T12:00:00Z');
 const DAY_MS = 86_400_000;

@@ -1,54 +1,19 @@
+import type { UserCaller } from '../../kernel/access.ts';
+import { ApiError } from '../../kernel/errors.ts';
 import type { Level } from '../../kernel/model/levels.ts';
-import type { PiiFacts, UserKind } from '../../kernel/model/personal-data.ts';
 import type {
   AcknowledgementDetails,
   Requirement,
   RequirementStatus,
+  RequirementStatuses,
 } from '../../kernel/model/requirement.ts';
-import type { FormType, SubmissionStatus } from '../../platform/providers/documents.ts';
-import { type ReviewStatus, UNDER_REVIEW } from '../../platform/providers/identity.ts';
-import { checkJurisdiction } from './jurisdiction.ts';
+import type { OfferOption } from '../../kernel/model/stored-offer.ts';
+import type { Context } from '../../platform/context/context.ts';
+import { UNDER_REVIEW } from '../../platform/providers/identity.ts';
+import { findOffer } from '../offers/offer.ts';
+import { type AcknowledgedText, type DocumentFacts, readFacts, type UserFacts } from './facts.ts';
+import { checkJurisdiction } from './residence.ts';
 import { isValidForm } from './validity.ts';
-
-/** The facts from which requirement statuses are computed. */
-export type UserFacts = {
-  kind: UserKind;
-  /** Whether the applicant (the user's record at the identity provider) is active. The provider can deactivate it. */
-  isActive: boolean;
-  /** Whether the service is about to read the applicant again from the identity provider. */
-  isBeingRead: boolean;
-  reviews: Partial<Record<Level, ReviewFacts>>;
-  pii: (PiiFacts & { version: number; isStale: boolean }) | null;
-  /** The latest form of each type. */
-  documents: Partial<Record<string, DocumentFacts>>;
-  /** Protocols of the bound wallets, by option. */
-  wallets: Partial<Record<string, readonly string[]>>;
-  /** The document versions that the user has acknowledged, by option. */
-  acknowledgements: Partial<Record<string, readonly AcknowledgedText[]>>;
-};
-
-/** Times are in epoch milliseconds. */
-export type ReviewFacts = {
-  status: ReviewStatus;
-  answer: 'GREEN' | 'RED' | null;
-  rejectType: 'RETRY' | 'FINAL' | null;
-  reviewedAt: number | null;
-  /**
-   * A hash that identifies the approved person. It is `''` while the person is unknown, and null if there is no
-   * approval.
-   */
-  person: string | null;
-};
-
-export type DocumentFacts = {
-  status: SubmissionStatus;
-  formType: FormType;
-  expiresAt: number;
-  completedAt: number | null;
-  piiVersion: number;
-};
-
-export type AcknowledgedText = Pick<AcknowledgementDetails, 'document' | 'version' | 'sha256'>;
 
 type Option = { id: string; accreditation_days: number };
 
@@ -87,7 +52,7 @@ export function requirementStatus(
 }
 
 /** Returns whether the identity provider has deactivated the applicant, or permanently rejected it at any level. */
-export function isFinallyRejected({ isActive, reviews }: UserFacts): boolean {
+function isFinallyRejected({ isActive, reviews }: UserFacts): boolean {
   if (!isActive) return true;
   for (const level in reviews) if (reviews[level as Level]?.rejectType === 'FINAL') return true;
   return false;
@@ -188,4 +153,35 @@ function acknowledgementStatus(
 
 function isBound({ wallets }: UserFacts, { id }: Option, protocol: string): boolean {
   return (wallets[id] ?? []).includes(protocol);
+}
+
+/** Returns the user's status for every requirement of every option of the offer. */
+export async function readStatuses(
+  ctx: Context,
+  caller: UserCaller,
+  idOrSlug: string,
+): Promise<RequirementStatuses> {
+  const offer = await findOffer(ctx, caller, idOrSlug);
+  const statuses = await computeStatuses(ctx, caller, offer.options);
+  return { object: 'requirement_statuses', offer_id: offer.id, statuses };
+}
+
+async function computeStatuses(
+  ctx: Context,
+  { userId }: UserCaller,
+  options: readonly OfferOption[],
+): Promise<Record<string, RequirementStatus>> {
+  const facts = await readFacts(
+    ctx,
+    ctx.db,
+    userId,
+    options.map(({ id }) => id),
+  );
+  if (facts === null) throw new ApiError('not_found');
+  const now = ctx.clock.now();
+  const statuses: Record<string, RequirementStatus> = {};
+  for (const option of options)
+    for (const requirement of option.requirements)
+      statuses[requirement.id] = requirementStatus(requirement, option, facts, now);
+  return statuses;
 }

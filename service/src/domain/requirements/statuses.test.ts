@@ -5,7 +5,7 @@ import { startWorld, type World } from '../../../test/support/providers.ts';
 import { RequirementStatuses } from '../../kernel/model/requirement.ts';
 import { isValid } from '../../kernel/validation.ts';
 import { decideFor } from '../eligibility/gate.ts';
-import { refusalOf } from '../eligibility/refusal.ts';
+import { refusalOf } from '../eligibility/purpose.ts';
 import { settleApplicant } from '../identity/reconcile.ts';
 import type { OfferFile } from '../offer-files/file-schema.ts';
 

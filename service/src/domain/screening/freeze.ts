@@ -1,6 +1,5 @@
 import type { Context } from '../../platform/context/context.ts';
 import { freezeParticipations } from '../holdings/freeze.ts';
-import { isSanctioned } from '../proofs/sanctions.ts';
 import { logHits, recordHits } from './hits.ts';
 import { lockScreening, withoutCleared } from './store.ts';
 
@@ -13,7 +12,7 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
  * refund transaction. Fee bumps on EVM chains are the exception: `maySign` in `domain/settlement/resign.ts` checks them.
  */
 export async function freezeSanctioned<R extends { user: string }>(ctx: Parts, rows: R[]): Promise<R[]> {
-  const listed = [...new Set(rows.map(({ user }) => user).filter((wallet) => isSanctioned(ctx, wallet)))];
+  const listed = [...new Set(rows.map(({ user }) => user).filter((wallet) => ctx.sanctions.has(wallet)))];
   if (listed.length === 0) return rows;
   const hits = await ctx.db.transaction().execute(async (tx) => {
     await lockScreening(tx);

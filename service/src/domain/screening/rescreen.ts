@@ -3,9 +3,9 @@ import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import { startInterval } from '../../platform/jobs/interval.ts';
 import { freezeParticipations } from '../holdings/freeze.ts';
-import { listOpenOrdersOf } from '../tokenized/open-orders.ts';
-import { listHoldersOf } from '../wallets/holders.ts';
-import { recheckWallets } from '../wallets/revocation.ts';
+import { listOpenByWallets } from '../holdings/order-store.ts';
+import { listByAddresses } from '../proofs/store.ts';
+import { makeWalletsDue } from '../wallets/store.ts';
 import { logHits, recordHits } from './hits.ts';
 import { countOpenHits, type Finding, lockScreening, markScreened, withoutCleared } from './store.ts';
 
@@ -29,10 +29,10 @@ export async function rescreen(ctx: Parts): Promise<Finding[]> {
   const hits = await db.transaction().execute(async (tx) => {
     await lockScreening(tx);
     const addresses = await withoutCleared(tx, [...sanctions.addresses()]);
-    const wallets = await listHoldersOf(tx, addresses);
+    const wallets = await listByAddresses(tx, addresses);
     const participations = await freezeParticipations(tx, addresses);
-    const orders = await listOpenOrdersOf(tx, addresses);
-    await recheckWallets(tx, addresses);
+    const orders = await listOpenByWallets(tx, addresses);
+    await makeWalletsDue(tx, addresses);
     const recorded = await recordHits(ctx, tx, [
       ...wallets.map((row) => ({ ...row, subject: 'wallet' as const })),
       ...participations.map((row) => ({ ...row, subject: 'participation' as const })),

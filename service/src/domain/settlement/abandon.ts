@@ -2,7 +2,7 @@ import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { TransactionKind } from '../../platform/operator/transaction.ts';
 import { changeStatus } from '../holdings/participation-status.ts';
-import { releaseRevocation } from '../wallets/revocation.ts';
+import { releaseRevocation } from '../wallets/store.ts';
 import { failUncommitted } from './commit-outcome.ts';
 import { listRowsOf, type SettlementRow, unassignRefund } from './store.ts';
 

@@ -1,8 +1,7 @@
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { TransactionKind } from '../../platform/operator/transaction.ts';
-import { isSanctioned } from '../proofs/sanctions.ts';
-import { lockHeld } from '../users/hold.ts';
+import { lockHeldUsers } from '../users/store.ts';
 import { listUsersOf, lockOwnersOf } from './owners-store.ts';
 
 /**
@@ -18,10 +17,7 @@ export async function maySign(
 ): Promise<boolean> {
   if (kind !== 'commit' && kind !== 'remit') return true;
   // Locks users before rows. All code uses this order, because otherwise two transactions could deadlock.
-  const held = await lockHeld(tx, await listUsersOf(tx, kind, transactionId));
+  const held = await lockHeldUsers(tx, await listUsersOf(tx, kind, transactionId));
   const rows = await lockOwnersOf(tx, kind, transactionId);
-  return (
-    held.length === 0 &&
-    rows.every(({ wallet, isFrozen }) => !isFrozen && !isSanctioned({ sanctions }, wallet))
-  );
+  return held.length === 0 && rows.every(({ wallet, isFrozen }) => !isFrozen && !sanctions.has(wallet));
 }

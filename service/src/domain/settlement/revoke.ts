@@ -8,7 +8,7 @@ import {
   findNextRevocation,
   postponeRevocation,
   type Revocation,
-} from '../wallets/revocation.ts';
+} from '../wallets/store.ts';
 import { estimateGas, withGasMargin } from './estimate.ts';
 import type { EvmParts } from './evm-parts.ts';
 

@@ -4,7 +4,7 @@ import { saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { blockedCount, expectDatabaseToMatchFund, useSale } from '../../../test/support/settlement.ts';
 import type { Signer } from '../../platform/operator/signer.ts';
 import { requestRemit } from '../participations/remit.ts';
-import { lockHeld } from '../users/hold.ts';
+import { lockHeldUsers } from '../users/store.ts';
 import { pauseSettlement, resumeSettlement } from './pause.ts';
 import { maySign } from './resign.ts';
 
@@ -114,7 +114,7 @@ test('signing again waits for the locks of a user without a deadlock', async () 
     ).rows.length;
   let resigned: Promise<boolean> | undefined;
   await ctx.db.transaction().execute(async (tx) => {
-    await lockHeld(tx, [user_id]);
+    await lockHeldUsers(tx, [user_id]);
     resigned = ctx.db.transaction().execute((other) => maySign(ctx, other, 'commit', String(commit_id)));
     resigned.catch(() => undefined);
     await expect.poll(waiting, { interval: 10 }).toBe(1);

@@ -11,8 +11,8 @@ import { toTimestamp } from '../../kernel/wire.ts';
 import type { Offer } from '../../platform/context/ports.ts';
 import { eraseUser } from '../erasure/erasure.ts';
 import { releaseHold } from '../holdings/freeze.ts';
-import { erasedAddressOf } from '../users/email.ts';
 import { holdUser } from '../users/hold.ts';
+import { erasedAddressOf } from '../users/user.ts';
 import { alertRestricted } from './restricted-orders.ts';
 
 let world: TokenizedWorld;

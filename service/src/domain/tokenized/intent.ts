@@ -6,7 +6,7 @@ import type { EvmContract } from '../../kernel/model/stored-offer.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Offer } from '../../platform/context/ports.ts';
-import { assertOpen } from '../eligibility/window.ts';
+import { assertOpen } from '../eligibility/decide.ts';
 import { assertReadable, evmContractOn, findOfferBySymbol } from '../offers/offer.ts';
 import type { NewTransaction } from './schema.ts';
 

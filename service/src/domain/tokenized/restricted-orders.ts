@@ -3,7 +3,6 @@ import type { Hex } from 'viem';
 import type { Context } from '../../platform/context/context.ts';
 import { startInterval } from '../../platform/jobs/interval.ts';
 import { contractOn, findAnyOffer } from '../offers/offer.ts';
-import { isSanctioned } from '../proofs/sanctions.ts';
 import { revokeEntry } from '../wallets/revocation.ts';
 import { listLive, markRestricted, type RestrictedOrder } from './restricted-order-store.ts';
 
@@ -37,7 +36,7 @@ export async function alertRestricted(ctx: Context): Promise<number> {
 
 function reasonOf(ctx: Context, { is_held, wallet }: RestrictedOrder): 'hold' | 'sanctions' | null {
   if (is_held) return 'hold';
-  return isSanctioned(ctx, wallet) ? 'sanctions' : null;
+  return ctx.sanctions.has(wallet) ? 'sanctions' : null;
 }
 
 /**

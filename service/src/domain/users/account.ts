@@ -1,7 +1,7 @@
 import { ApiError } from '../../kernel/errors.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { isHeldUser, lockAccountState } from './hold-store.ts';
+import { isHeldUser, lockAccountState } from './store.ts';
 
 /** The failed check for an account on hold, as in eligibility. It never reveals the reason for the hold. */
 export const HELD = {

@@ -3,8 +3,7 @@ import { newId } from '../../kernel/ids.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { endHold, insertHold, isErasedUser, listHolds, lockHeldUsers } from './hold-store.ts';
-import { lockUser } from './user.ts';
+import { endHold, insertHold, listHolds, lockUser } from './store.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
@@ -47,16 +46,6 @@ export async function showHolds(
     const holds = await listHolds(tx, user.id);
     return { ...user, isHeld: holds.some(({ released_at }) => released_at === null), holds };
   });
-}
-
-/** Returns whether the account was erased. Nothing new may be stored for an erased account. */
-export function isErased(db: Db, userId: string): Promise<boolean> {
-  return isErasedUser(db, userId);
-}
-
-/** Prevents new holds on the users until the transaction ends. Returns the users that are already on hold. */
-export function lockHeld(tx: Db, userIds: readonly string[]): Promise<string[]> {
-  return lockHeldUsers(tx, userIds);
 }
 
 async function requireUser(tx: Db, emailOrId: string): Promise<{ id: string; email: string }> {

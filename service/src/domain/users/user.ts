@@ -1,28 +1,42 @@
-import type { Db } from '../../platform/db/pool.ts';
+import type { Sealing } from '../../kernel/sealing.ts';
 import { LOCALES, type Locale, parseLocale } from '../../platform/mail/locale.ts';
-import * as store from './user-store.ts';
-
-export type { User } from './user-store.ts';
-
-export function findUser(db: Db, id: string): Promise<store.User | undefined> {
-  return store.findUser(db, id);
-}
-
-/** Finds a user by email address, ignoring case. */
-export function findUserByEmail(db: Db, email: string) {
-  return store.findUserByEmail(db, email);
-}
-
-/** Finds a user by id or email address and locks the row until the transaction ends. */
-export function lockUser(tx: Db, idOrEmail: string): Promise<{ id: string; email: string } | undefined> {
-  return store.lockUser(tx, idOrEmail);
-}
 
 /** Returns the language for emails to the user. */
-export function localeOf({ locale }: Pick<store.User, 'locale'>): Locale {
+export function localeOf({ locale }: { locale: string | null }): Locale {
   return parseLocale(locale) ?? LOCALES[0];
 }
 
-export function setUserLocale(tx: Db, userId: string, locale: Locale): Promise<void> {
-  return store.setLocale(tx, userId, locale);
+/**
+ * Returns the form of an address that is used for comparisons. Lower-cases only ASCII letters, exactly like the index
+ * on the users table. Other letters are converted differently by JavaScript and by PostgreSQL's locales.
+ */
+export function normalizeEmail(email: string): string {
+  return email
+    .trim()
+    .normalize('NFC')
+    .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+/** Returns the address that replaces the user's address when the account is erased. */
+export function erasedAddressOf(userId: string): string {
+  return `erased-${userId}@erased.invalid`;
+}
+
+/** Crockford's base 32, which has no letters that look like digits. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const CODE_LENGTH = 8;
+
+/**
+ * Returns a short code for the account. The wallet's signing prompt shows the code, so that the user can recognize the
+ * account. The code is a keyed hash of the user id, so it reveals nothing about the person. The code changes when a new
+ * `CAUSEWAY_SECRET` is added.
+ */
+export function accountCode({ sealing }: { sealing: Pick<Sealing, 'tag'> }, userId: string): string {
+  let bits = sealing.tag('account code', userId).readBigUInt64BE();
+  let code = '';
+  for (let i = 0; i < CODE_LENGTH; i++) {
+    code += ALPHABET[Number(bits & 31n)];
+    bits >>= 5n;
+  }
+  return code;
 }

@@ -17,7 +17,7 @@ import {
 } from '../../../test/support/wallets.ts';
 import type { OperatorKey } from '../../kernel/config/operator-key.ts';
 import type { Offer } from '../../platform/context/ports.ts';
-import { settleVerifications } from './allow-list-watch.ts';
+import { settleVerifications } from './verification.ts';
 
 let chain: TestChain;
 let node: TestNode;

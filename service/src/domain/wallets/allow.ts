@@ -7,15 +7,15 @@ import { uncached } from '../../platform/chain/evm/client.ts';
 import { readAuthorized } from '../../platform/chain/evm/fund-swap.ts';
 import { simulate } from '../../platform/chain/evm/simulate.ts';
 import type { Context } from '../../platform/context/context.ts';
+import { assertNotEnded } from '../eligibility/decide.ts';
 import { assertEligible, decideFor, type GateInput, lockEligible } from '../eligibility/gate.ts';
-import { refusalOf } from '../eligibility/refusal.ts';
-import { assertNotEnded } from '../eligibility/window.ts';
+import { refusalOf } from '../eligibility/purpose.ts';
 import { assertReadable, evmContractOn, findOffer, lockOptions } from '../offers/offer.ts';
 import { proveOwnership, readAddress } from '../proofs/challenge.ts';
 import type { AllowWallet, AllowWalletReply } from '../proofs/schema.ts';
 import { assertNotRevoking, lockNotRevoking } from './revocation.ts';
+import { type NewVerification, startVerification } from './store.ts';
 import { endVerification, recordAllowed } from './verification.ts';
-import { type NewVerification, startVerification } from './verification-store.ts';
 
 /** Returns the transaction that puts the wallet on the offer's allow-list, or `{}` if none is needed. */
 export async function allowWallet(

@@ -4,17 +4,17 @@ import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import { startInterval } from '../../platform/jobs/interval.ts';
 import { decideFor } from '../eligibility/gate.ts';
-import { failuresOf } from '../eligibility/refusal.ts';
+import { failuresOf } from '../eligibility/purpose.ts';
 import { findAnyOffer } from '../offers/offer.ts';
 import { openRevocation } from './revocation.ts';
-import { countOpen } from './revocation-store.ts';
 import {
+  countOpenRevocations,
   dropVerification,
   listOthers,
   setNextCheck,
   takeDue,
   type Verification,
-} from './verification-store.ts';
+} from './store.ts';
 
 const CHECK_INTERVAL_MS = 1_000;
 const BATCH_SIZE = 50;
@@ -104,6 +104,6 @@ export function startAllowedCheck(ctx: Context): () => Promise<void> {
   });
   return startInterval(ctx, CHECK_INTERVAL_MS, 'could not check allowed wallets', async () => {
     await checkAllowed(ctx);
-    open.set(await countOpen(ctx.db));
+    open.set(await countOpenRevocations(ctx.db));
   });
 }

@@ -8,14 +8,13 @@ import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { appendEvent } from '../../platform/events/event.ts';
+import { assertNotEnded } from '../eligibility/decide.ts';
 import { assertEligible } from '../eligibility/gate.ts';
-import { assertNotEnded } from '../eligibility/window.ts';
 import { findOffer, findOption, offerState } from '../offers/offer.ts';
 import { listOptions } from '../offers/store.ts';
-import { bindingEvent } from '../proofs/binding-event.ts';
 import { proveOwnership, readAddress } from '../proofs/challenge.ts';
 import { rememberOwner } from '../proofs/owner-hashes.ts';
-import { lockProof } from '../proofs/proof.ts';
+import { bindingEvent, lockProof } from '../proofs/proof.ts';
 import { deleteUnboundProofs } from '../proofs/proof-store.ts';
 import type { AddressQuery, ConnectWallet, OptionAddress, OptionAddresses } from '../proofs/schema.ts';
 import {

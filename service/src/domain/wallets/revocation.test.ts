@@ -19,8 +19,8 @@ import { eraseUser } from '../erasure/erasure.ts';
 import { releaseHold } from '../holdings/freeze.ts';
 import { rescreen } from '../screening/rescreen.ts';
 import { holdUser } from '../users/hold.ts';
-import { settleVerifications } from './allow-list-watch.ts';
 import { checkAllowed } from './allowed-check.ts';
+import { settleVerifications } from './verification.ts';
 
 let chain: TestChain;
 let node: TestNode;

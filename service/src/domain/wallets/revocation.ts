@@ -5,21 +5,20 @@ import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { appendEvents } from '../../platform/events/event.ts';
 import { wakeSettlement } from '../holdings/wake.ts';
-import * as revocations from './revocation-store.ts';
 import {
   type Entry,
+  hasOpenRevocation,
   hasRevoking,
+  insertRevocation,
   listEntriesOf,
-  makeWalletsDue,
+  lockEntry,
+  markRevocationDone,
   markRevoked,
   startRevoking,
-} from './verification-store.ts';
-
-export type { Revocation } from './revocation-store.ts';
+} from './store.ts';
 
 type Parts = Pick<Context, 'clock' | 'random'>;
 
-const REVERTED_DELAY_SECONDS = 60;
 const RETRY = { 'retry-after': '5' };
 
 /**
@@ -28,7 +27,7 @@ const RETRY = { 'retry-after': '5' };
  */
 export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
   const time = toTimestamp(ctx.clock.micros());
-  await revocations.lockEntry(tx, entry);
+  await lockEntry(tx, entry);
   if ((await startRevoking(tx, entry, time)) > 0) await queue(ctx, tx, entry, time);
 }
 
@@ -37,14 +36,14 @@ export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<
  */
 export async function revokeEntry(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
   const time = toTimestamp(ctx.clock.micros());
-  await revocations.lockEntry(tx, entry);
+  await lockEntry(tx, entry);
   await startRevoking(tx, entry, time);
   await queue(ctx, tx, entry, time);
 }
 
 async function queue(ctx: Parts, tx: Db, { chain, contract, wallet }: Entry, time: string): Promise<void> {
   const id = newId(ctx.clock, ctx.random);
-  await revocations.insertRevocation(tx, { id, chain, contract, wallet }, time);
+  await insertRevocation(tx, { id, chain, contract, wallet }, time);
   await wakeSettlement(tx, chain);
 }
 
@@ -53,12 +52,12 @@ async function queue(ctx: Parts, tx: Db, { chain, contract, wallet }: Entry, tim
  * revocation is already open, because that revocation would also cancel a permission that is signed now.
  */
 export async function lockNotRevoking(tx: Db, entry: Entry): Promise<void> {
-  await revocations.lockEntry(tx, entry);
+  await lockEntry(tx, entry);
   await assertNotRevoking(tx, entry);
 }
 
 export async function assertNotRevoking(db: Db, entry: Entry): Promise<void> {
-  if (await revocations.hasOpenRevocation(db, entry))
+  if (await hasOpenRevocation(db, entry))
     throw new ApiError(
       'upstream_unavailable',
       { upstream: 'allow_list' },
@@ -75,25 +74,9 @@ export async function revokeWalletsOf(ctx: Parts, tx: Db, userId: string): Promi
   return hasRevoking(tx, userId);
 }
 
-/** Schedules an immediate check of these wallets. Every screening calls this for the wallets on the sanctions list. */
-export function recheckWallets(tx: Db, wallets: readonly string[]): Promise<void> {
-  return makeWalletsDue(tx, wallets);
-}
-
-export const findNextRevocation = revocations.findWaiting;
-export const postponeRevocation = revocations.postpone;
-
-/**
- * Assigns a revocation to the operator transaction that is being stored. Throws if the revocation is already assigned.
- */
-export async function assignRevocation(tx: Db, id: string, transactionId: string): Promise<void> {
-  if (!(await revocations.assign(tx, id, transactionId)))
-    throw new Error('the state of a revocation changed concurrently');
-}
-
 /** Records a confirmed revocation. Appends a `wallet.revoked` event for each verification that ends with it. */
 export async function finishRevocation(ctx: Parts, tx: Db, transactionId: string): Promise<void> {
-  const entry = await revocations.markDone(tx, transactionId);
+  const entry = await markRevocationDone(tx, transactionId);
   if (entry === undefined) return;
   const ended = await markRevoked(tx, entry, toTimestamp(ctx.clock.micros()));
   const events = ended.map(({ id, partner_id, user_id, offer_id, chain }) => ({
@@ -102,20 +85,4 @@ export async function finishRevocation(ctx: Parts, tx: Db, transactionId: string
     related: { object: 'offer', id: offer_id, path: `/v1/offers/${offer_id}` },
   }));
   await appendEvents(ctx, tx, events);
-}
-
-/**
- * Requeues a revocation whose transaction reverted, was cancelled or lost its nonce. If the wallet was revoked in the
- * meantime, the second revocation is harmless.
- */
-export function releaseRevocation(tx: Db, transactionId: string): Promise<void> {
-  return revocations.release(tx, transactionId, REVERTED_DELAY_SECONDS);
-}
-
-/**
- * Reopens a revocation whose transaction was undone by a reorganization. The settlement worker sends the transaction
- * again. The revocation's events remain, and are not appended a second time.
- */
-export function reopenRevocation(tx: Db, transactionId: string): Promise<void> {
-  return revocations.reopen(tx, transactionId);
 }

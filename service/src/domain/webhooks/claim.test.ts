@@ -8,7 +8,8 @@ import { realMicros } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { appendEvents, placeEvents } from '../../platform/events/event.ts';
+import { appendEvents } from '../../platform/events/event.ts';
+import { placeEvents } from '../../platform/events/store.ts';
 import { createDeliveries } from './deliver.ts';
 import { deleteOldDeliveries } from './delivery-log.ts';
 import {

@@ -13,7 +13,8 @@ import {
   type WebhookNode,
 } from '../../../test/support/webhooks.ts';
 import { SCOPES } from '../../kernel/access.ts';
-import { appendEvents, placeEvents } from '../../platform/events/event.ts';
+import { appendEvents } from '../../platform/events/event.ts';
+import { placeEvents } from '../../platform/events/store.ts';
 import { setScopes } from '../partners/partner.ts';
 import { createDeliveries } from './deliver.ts';
 

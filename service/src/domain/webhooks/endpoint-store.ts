@@ -66,6 +66,7 @@ export async function listEndpoints(
   return rows;
 }
 
+/** Returns up to `limit` enabled endpoints, from all partners. */
 export function listEnabled(db: Db, limit: number): Promise<{ id: string; url: string }[]> {
   return db
     .selectFrom('webhook_endpoints')

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type TestApp, testApp } from '../../../test/support/app.ts';
 import { makeClient, partnerOf } from '../../../test/support/tokens.ts';
-import { appendEvents, placeEvents } from '../../platform/events/event.ts';
+import { appendEvents } from '../../platform/events/event.ts';
+import { placeEvents } from '../../platform/events/store.ts';
 import { createEventClient, type ReceivedEvent } from './event-client.ts';
 
 let app: TestApp;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../platform/context/context.ts';
-import { EVENTS_CHANNEL } from '../../platform/events/event.ts';
+import { EVENTS_CHANNEL } from '../../platform/events/store.ts';
 import { createDeliveries, deliver } from './deliver.ts';
 import {
   type ClaimedDelivery,

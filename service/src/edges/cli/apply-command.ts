@@ -15,13 +15,13 @@ import { findKeyAddresses } from '../../domain/offer-files/role-addresses.ts';
 import { describeImpact, findRuleChanges } from '../../domain/offer-files/rule-changes.ts';
 import { readOfferBySlug } from '../../domain/offers/store.ts';
 import { showProgress } from '../../domain/participations/report-text.ts';
-import { countUsers } from '../../domain/requirements/all-facts.ts';
 import { type ChainName, chainFacts } from '../../kernel/chains.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { openChains } from '../../platform/chain/open-chains.ts';
 import { confirm } from './confirm.ts';
 import type { CommandContext } from './run-command.ts';
+import { countUsers } from '../../domain/requirements/store.ts';
 
 export type ApplyContext = CommandContext & { config: Config };
 
@@ -63,7 +63,7 @@ async function printImpact(ctx: ApplyContext, files: readonly OfferFile[]): Prom
     files.map(async (file) => findRuleChanges(await readOfferBySlug(ctx.db, file.slug), file)),
   );
   const changes = found.flat();
-  const users = await countUsers(ctx);
+  const users = await countUsers(ctx.db);
   const progress = showProgress(users, process.stderr);
   const impacts = changes.length === 0 ? [] : await measureImpact(ctx, changes, progress.at);
   progress.end();

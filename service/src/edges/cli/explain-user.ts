@@ -3,7 +3,6 @@ import type { Check, Eligibility } from '../../domain/eligibility/schema.ts';
 import { findOfferWithPartners } from '../../domain/offers/offer.ts';
 import { createFactsOpener } from '../../domain/pii/sealed-data.ts';
 import { readAcceptedSanctions } from '../../domain/screening/list.ts';
-import { findUser, findUserByEmail } from '../../domain/users/user.ts';
 import { permissionSupplier } from '../../domain/wallets/permission-supplier.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { ApiError } from '../../kernel/errors.ts';
@@ -12,6 +11,7 @@ import type { OfferOption } from '../../kernel/model/stored-offer.ts';
 import { openChains } from '../../platform/chain/open-chains.ts';
 import { createSignatures } from '../../platform/chain/signatures.ts';
 import type { CommandContext } from './run-command.ts';
+import { findUser, findUserByEmail } from '../../domain/users/store.ts';
 
 const MARKS: Record<Check['status'], string> = {
   passed: '✓',

@@ -1,12 +1,12 @@
 import { resealTotpSecrets } from '../../domain/accounts/second-factor.ts';
-import { keepUnsubscribeKeys } from '../../domain/notices/unsubscribe.ts';
 import { resealSigningKeys } from '../../domain/oauth/keys.ts';
-import { rotatePii } from '../../domain/pii/rotate.ts';
 import { keepOwnerKeys } from '../../domain/proofs/owner-hashes.ts';
 import { resealEndpointSecrets } from '../../domain/webhooks/reseal.ts';
 import { keepCheckpointKeys } from '../../platform/audit/former-keys.ts';
 import { forgetOlderSecrets } from '../../platform/db/installation.ts';
 import type { CommandContext } from './run-command.ts';
+import { rotatePii } from '../../domain/pii/pii.ts';
+import { keepUnsubscribeKeys } from '../../domain/notices/preferences.ts';
 
 /**
  * Reseals all data that is kept for more than a day, using the newest secret. Older secrets can then be removed.

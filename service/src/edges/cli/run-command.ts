@@ -5,7 +5,7 @@ import { type Config, ConfigError } from '../../kernel/config/config.ts';
 import { ApiError, UsageError } from '../../kernel/errors.ts';
 import { plural } from '../../kernel/plural.ts';
 import { createSealing, type Sealing, unavailableSealing } from '../../kernel/sealing.ts';
-import { recordCommand } from '../../platform/audit/entry.ts';
+import { recordCommand } from '../../platform/audit/store.ts';
 import type { Kernel } from '../../platform/context/kernel.ts';
 import { compareSecrets, MISSING_SECRET } from '../../platform/db/installation.ts';
 import { pendingMigrations } from '../../platform/db/migrate.ts';

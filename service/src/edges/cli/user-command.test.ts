@@ -9,7 +9,6 @@ import { readReasons } from '../../../test/support/reasons.ts';
 import { typeOnTerminal } from '../../../test/support/terminal.ts';
 import { evmWallet, person, proveWallets, userId } from '../../../test/support/wallets.ts';
 import { readSecondFactor } from '../../domain/accounts/second-factor.ts';
-import { listSessionsOf, startSession } from '../../domain/accounts/sessions.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { newSecret } from '../../kernel/secret-hash.ts';
@@ -17,6 +16,8 @@ import { sealAuditLog } from '../../platform/audit/sealer.ts';
 import type { Offer } from '../../platform/context/ports.ts';
 import { runAudit } from './audit-command.ts';
 import { runUser } from './user-command.ts';
+import { listSessions } from '../../domain/accounts/session-store.ts';
+import { startSession } from '../../domain/accounts/sessions.ts';
 
 let app: TestApp;
 let config: Config;
@@ -143,7 +144,7 @@ test('reset-second-factor turns two-step sign-in off, ends the sessions and writ
   typeOnTerminal(`${email}\n`);
   expect(await run('reset-second-factor', email)).toBe('Turned off two-step sign-in and ended all sessions.');
   expect(await readSecondFactor(ctx, id)).toEqual({ isOn: false, recoveryCodes: 0 });
-  expect(await listSessionsOf(ctx, id)).toEqual([]);
+  expect(await listSessions(ctx.db, id)).toEqual([]);
   expect(await db.selectFrom('mail_outbox').select('id').execute()).toHaveLength(1);
   await expect(run('reset-second-factor', 'nobody@user.test')).rejects.toThrow(
     'User nobody@user.test not found.',

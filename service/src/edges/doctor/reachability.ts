@@ -1,4 +1,4 @@
-import { listActiveEndpoints } from '../../domain/webhooks/active-endpoints.ts';
+import { listEnabled } from '../../domain/webhooks/endpoint-store.ts';
 import { openWebhookSender } from '../../domain/webhooks/sender.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import type { Db } from '../../platform/db/pool.ts';
@@ -63,7 +63,7 @@ async function checkMail({ smtpUrl, smtpTls, profile }: Config): Promise<Finding
 async function checkWebhooks(config: Config, db: Db | null): Promise<Finding[]> {
   const name = 'webhooks';
   if (db === null) return [skipped(name, 'needs a migrated database')];
-  const endpoints = await listActiveEndpoints(db, MAX_ENDPOINTS);
+  const endpoints = await listEnabled(db, MAX_ENDPOINTS);
   if (endpoints.length === 0) return [ok(name, 'no partner has an endpoint')];
   const allowCidrs =
     config.webhookAllowCidrs ?? (config.profile === 'sandbox' ? ['127.0.0.0/8', '::1/128'] : []);

@@ -122,13 +122,17 @@ export async function putFormerKey(tx: Db, { publicKey, end }: FormerKey, tag: B
 }
 
 /** Records that a command ran. `command` is `Config.commandName`, in which `…` replaces most arguments. */
-export async function insertCommandEntry(db: Db, command: string): Promise<void> {
+export async function recordCommand(db: Db, command: string): Promise<void> {
   await sql`select audit('command.run', audit_object('command', null), audit_object('command', ${command}))`.execute(
     db,
   );
 }
 
-export async function setTransactionReason(tx: Db, reason: string): Promise<void> {
+/**
+ * Sets the operator's reason for what the transaction is about to do. Triggers store it with the entries that record an
+ * erasure, a closed offer or a disabled partner.
+ */
+export async function setReason(tx: Db, reason: string): Promise<void> {
   await sql`select set_config('causeway.reason', ${reason}, true)`.execute(tx);
 }
 
@@ -143,13 +147,23 @@ export async function readReasons(db: Db): Promise<Map<number, Reason>> {
   return new Map(rows.map(({ position, ...reason }) => [Number(position), reason]));
 }
 
-export async function insertFailedSignIn(db: Db, userId: string | null): Promise<void> {
-  await sql`select audit('user.sign_in_failed', audit_object('anonymous', null), audit_object('user', ${userId}))`.execute(
-    db,
-  );
+/** Records a failed sign-in: a wrong password, passkey or code. The user is null if the account is unknown. */
+export async function recordFailedSignIn(db: Db, userId: string | null): Promise<void> {
+  // Uses a transaction, because only transactions are tagged with the request that they belong to.
+  await db
+    .transaction()
+    .execute((tx) =>
+      sql`select audit('user.sign_in_failed', audit_object('anonymous', null), audit_object('user', ${userId}))`.execute(
+        tx,
+      ),
+    );
 }
 
-export async function insertDecisionEntry(
+/**
+ * Records a decision that database triggers cannot record, either because it changes no row, or because the code that
+ * writes the row does not know the request.
+ */
+export async function recordDecision(
   db: Db,
   { actor, action, subject, reason, requestId }: Decision,
 ): Promise<void> {

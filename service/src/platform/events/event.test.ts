@@ -8,9 +8,9 @@ import { createLog } from '../../kernel/log.ts';
 import { createSignal } from '../../kernel/signal.ts';
 import { openListener } from '../db/listen.ts';
 import { type OpenPool, openPool } from '../db/pool.ts';
-import { appendEvent, appendEvents, placeEvents } from './event.ts';
+import { appendEvent, appendEvents } from './event.ts';
 import { startSequencer } from './sequencer.ts';
-import { EVENTS_CHANNEL } from './store.ts';
+import { EVENTS_CHANNEL, placeEvents } from './store.ts';
 
 const PARTNER = '01890000-0000-7000-8000-000000000001';
 const source = { clock: realClock(), random: seededRandom('events') };

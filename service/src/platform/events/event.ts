@@ -4,9 +4,7 @@ import { toTimestamp } from '../../kernel/wire.ts';
 import type { Kernel } from '../context/kernel.ts';
 import type { Db } from '../db/pool.ts';
 import type { Database } from '../db/tables.ts';
-import { assignPositions, insertEvents } from './store.ts';
-
-export { EVENTS_CHANNEL, listEventReaders } from './store.ts';
+import { insertEvents } from './store.ts';
 
 export type NewEvent = {
   partnerId: string;
@@ -60,13 +58,4 @@ export async function appendEvents(
   source.eventsAppended?.emit();
   for (const { type } of rows) source.metrics?.events.inc({ type });
   return rows.map(({ id }) => id);
-}
-
-/**
- * Assigns a position and a sequence number to every event committed so far. Readers of the log see only events with a
- * position. New positions are always higher than existing ones, so a reader that remembers its last position never
- * misses an event or reads one twice.
- */
-export function placeEvents(db: Db): Promise<void> {
-  return assignPositions(db);
 }

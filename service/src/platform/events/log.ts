@@ -6,7 +6,6 @@ import type { Context } from '../context/context.ts';
 import type { Db } from '../db/pool.ts';
 import { type Filter, readFilters } from '../http/filters.ts';
 import type { Query } from '../http/query-string.ts';
-import { placeEvents } from './event.ts';
 import { renderEvent } from './render.ts';
 import { retainedSince } from './retained-since.ts';
 import type { Event, EventQuery } from './schema.ts';
@@ -18,6 +17,7 @@ import {
   findOldestEvent,
   isExpiredEvent,
   listEvents,
+  placeEvents,
 } from './store.ts';
 
 export const EVENT_FILTERS = ['type', 'user_id', 'subject_id'] as const;

@@ -1,5 +1,5 @@
 import type { Kernel } from '../context/kernel.ts';
-import { placeEvents } from './event.ts';
+import { placeEvents } from './store.ts';
 
 /** How often a node looks for events from other nodes and from commands. */
 const POLL_INTERVAL_MS = 250;

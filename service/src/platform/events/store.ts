@@ -24,8 +24,12 @@ export async function insertEvents(tx: Db, rows: readonly EventInsert[]): Promis
       changes jsonb, related jsonb, request_id text, inserted_at timestamptz)`.execute(tx);
 }
 
-/** Assigns positions to all committed events that have no position yet. */
-export async function assignPositions(db: Db): Promise<void> {
+/**
+ * Assigns a position and a sequence number to every event committed so far. Readers of the log see only events with a
+ * position. New positions are always higher than existing ones, so a reader that remembers its last position never
+ * misses an event or reads one twice.
+ */
+export async function placeEvents(db: Db): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ placed: number }>`
       select case when exists (select from events where position is null)

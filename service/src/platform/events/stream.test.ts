@@ -6,7 +6,8 @@ import { partnerOf, USER } from '../../../test/support/tokens.ts';
 import { setScopes } from '../../domain/partners/partner.ts';
 import { SCOPES } from '../../kernel/access.ts';
 import { createDeadlines } from '../limits/deadline.ts';
-import { appendEvents, placeEvents } from './event.ts';
+import { appendEvents } from './event.ts';
+import { placeEvents } from './store.ts';
 import { createEventStreams } from './streams.ts';
 
 const PARTNER = partnerOf('partner-one');

@@ -5,8 +5,7 @@ import { PERSON_KEY } from '../../../test/support/facts.ts';
 import { makeOffer, saleFile } from '../../../test/support/offers.ts';
 import { factsOf, NO_DATA } from '../../kernel/model/personal-data.ts';
 import { sealPii } from '../pii/sealed-data.ts';
-import { readAllFacts } from './all-facts.ts';
-import { readFacts } from './facts.ts';
+import { readAllFacts, readFacts } from './facts.ts';
 
 test('the facts of all users are the facts of each user', async () => {
   const one = await testApp();

@@ -1,42 +1,6 @@
 import type { Kernel } from '../context/kernel.ts';
 import type { Decision } from '../context/ports.ts';
-import type { Db } from '../db/pool.ts';
-import {
-  insertCommandEntry,
-  insertDecisionEntry,
-  insertFailedSignIn,
-  setTransactionReason,
-} from './store.ts';
-
-/**
- * Records that a command ran. Row changes do not need this call, because database triggers record them (see the
- * migrations).
- */
-export async function recordCommand(db: Db, name: string): Promise<void> {
-  await insertCommandEntry(db, name);
-}
-
-/**
- * Sets the operator's reason for what the transaction is about to do. Triggers store it with the entries that record an
- * erasure, a closed offer or a disabled partner.
- */
-export async function setReason(tx: Db, reason: string): Promise<void> {
-  await setTransactionReason(tx, reason);
-}
-
-/** Records a failed sign-in: a wrong password, passkey or code. The user is null if the account is unknown. */
-export async function recordFailedSignIn(db: Db, userId: string | null): Promise<void> {
-  // Uses a transaction, because only transactions are tagged with the request that they belong to.
-  await db.transaction().execute((tx) => insertFailedSignIn(tx, userId));
-}
-
-/**
- * Records a decision that database triggers cannot record, either because it changes no row, or because the code that
- * writes the row does not know the request.
- */
-export async function recordDecision(db: Db, decision: Decision): Promise<void> {
-  await insertDecisionEntry(db, decision);
-}
+import { recordDecision } from './store.ts';
 
 /** A refusal that repeats within this time is not recorded again. */
 const REPEATED_REFUSAL_MS = 60_000;

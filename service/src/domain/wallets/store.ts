@@ -110,7 +110,10 @@ export async function setNextCheck(
   );
 }
 
-/** Makes the checks of these wallets' verifications due immediately. */
+/**
+ * Makes the checks of these wallets' verifications due immediately. Every screening calls this for the wallets on the
+ * sanctions list.
+ */
 export async function makeWalletsDue(tx: Db, wallets: readonly string[]): Promise<void> {
   await sql`update allow_verifications set check_at = '-infinity'
     where wallet = any(${wallets}::text[]) and ${STANDING}`.execute(tx);
@@ -174,4 +177,98 @@ export async function markRevoked(tx: Db, entry: Entry, time: string): Promise<V
     update allow_verifications set state = 'revoked', updated_at = ${time}
     where ${isOf(entry)} and state = 'revoking' returning ${COLUMNS}`.execute(tx);
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** How long a revocation waits after its transaction reverted. */
+const REVERTED_DELAY = '60 seconds';
+
+/**
+ * Locks one allow-list entry until the transaction ends, so that only one transaction at a time permits or revokes it.
+ */
+export async function lockEntry(tx: Db, { chain, contract, wallet }: Entry): Promise<void> {
+  const key = `allow-list ${chain} ${contract} ${wallet}`;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`.execute(tx);
+}
+
+/** Queues a revocation. Does nothing if another revocation of the entry is open. */
+export async function insertRevocation(
+  tx: Db,
+  { id, chain, contract, wallet }: Entry & { id: string },
+  time: string,
+): Promise<void> {
+  await sql`insert into allow_revocations (id, chain, contract, wallet, inserted_at)
+    values (${id}, ${chain}, ${contract}, ${wallet}, ${time})
+    on conflict (chain, contract, wallet) where state <> 'done' do nothing`.execute(tx);
+}
+
+export async function hasOpenRevocation(db: Db, { chain, contract, wallet }: Entry): Promise<boolean> {
+  const { rows } = await sql`
+    select from allow_revocations where chain = ${chain} and contract = ${contract} and wallet = ${wallet}
+      and state <> 'done'`.execute(db);
+  return rows.length > 0;
+}
+
+export type Revocation = Entry & { id: string };
+
+/** Returns the chain's oldest revocation that is due to be sent. */
+export async function findNextRevocation(db: Db, chain: string): Promise<Revocation | undefined> {
+  const { rows } = await sql<Revocation>`
+    select id, chain, contract, wallet from allow_revocations
+    where chain = ${chain} and state = 'waiting' and send_at <= now() order by inserted_at, id limit 1`.execute(
+    db,
+  );
+  return rows[0];
+}
+
+export async function postponeRevocation(db: Db, id: string, seconds: number): Promise<void> {
+  await sql`update allow_revocations set send_at = now() + make_interval(secs => ${seconds})
+    where id = ${id}`.execute(db);
+}
+
+/**
+ * Assigns a revocation to the operator transaction that is being stored. Throws if the revocation is already assigned.
+ */
+export async function assignRevocation(tx: Db, id: string, transactionId: string): Promise<void> {
+  const { numAffectedRows } = await sql`
+    update allow_revocations set state = 'sent', transaction_id = ${transactionId}
+    where id = ${id} and state = 'waiting'`.execute(tx);
+  if (numAffectedRows !== 1n) throw new Error('the state of a revocation changed concurrently');
+}
+
+/**
+ * Records that the chain has confirmed the transaction. Returns the revoked entry, or undefined if no sent revocation
+ * belongs to the transaction.
+ */
+export async function markRevocationDone(tx: Db, transactionId: string): Promise<Entry | undefined> {
+  const { rows } = await sql<Entry>`
+    update allow_revocations set state = 'done' where transaction_id = ${transactionId} and state = 'sent'
+    returning chain, contract, wallet`.execute(tx);
+  return rows[0];
+}
+
+/**
+ * Requeues a revocation whose transaction reverted, was cancelled or lost its nonce. If the wallet was revoked in the
+ * meantime, the second revocation is harmless.
+ */
+export async function releaseRevocation(tx: Db, transactionId: string): Promise<void> {
+  await sql`update allow_revocations set state = 'waiting', transaction_id = null,
+      send_at = now() + ${REVERTED_DELAY}::interval
+    where transaction_id = ${transactionId} and state = 'sent'`.execute(tx);
+}
+
+/** Counts the revocations that the chain has not confirmed. */
+export async function countOpenRevocations(db: Db): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from allow_revocations where state <> 'done'`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * Reopens a revocation that a reorganization undid, unless another revocation of the same entry is open. The settlement
+ * worker sends the transaction again. The revocation's events remain, and are not appended a second time.
+ */
+export async function reopenRevocation(tx: Db, transactionId: string): Promise<void> {
+  await sql`update allow_revocations r set state = 'sent' where r.transaction_id = ${transactionId} and r.state = 'done'
+    and not exists (select from allow_revocations o where o.chain = r.chain and o.contract = r.contract
+      and o.wallet = r.wallet and o.state <> 'done')`.execute(tx);
 }
