@@ -1,4 +1,4 @@
-import { type Command, formatHelp } from './edges/cli/command.ts';
+import { type Command, type CommandHelp, formatHelp } from './edges/cli/command.ts';
 import {
   type Config,
   ConfigError,
@@ -15,142 +15,97 @@ const COMMANDS: Record<string, Entry> = {
   serve: {
     summary: 'Run the service; without any settings, run a complete sandbox on this machine',
     load: async () => {
-      const { SERVE_HELP, serve } = await import('./serve.ts');
-      return { help: SERVE_HELP, run: () => serve(loadConfig()) };
+      const { help, serve } = await import('./serve.ts');
+      return { help, run: () => serve(loadConfig()) };
     },
   },
   init: {
     summary: 'Write an environment file for production with generated secrets',
-    load: async () => {
-      const { INIT_HELP, runInit } = await import('./edges/cli/init-command.ts');
-      return { help: INIT_HELP, run: runInit };
-    },
+    load: () => import('./edges/cli/init-command.ts'),
   },
   doctor: {
     summary: 'Check the settings, the database, the chains and everything else that this installation needs',
     load: async () => {
-      const { DOCTOR_HELP, runDoctor } = await import('./edges/cli/doctor-command.ts');
+      const doctor = await import('./edges/cli/doctor-command.ts');
       const run = async (args: string[]) => {
-        await runDoctor(inspectConfig(), args);
+        await doctor.run(inspectConfig(), args);
         // Ends the process even if a check that timed out still holds a connection.
         setTimeout(() => process.exit(), 500).unref();
       };
-      return { help: DOCTOR_HELP, run };
+      return { help: doctor.help, run };
     },
   },
   migrate: {
     summary: 'Apply pending database migrations',
-    load: async () => {
-      const { MIGRATE_HELP, runMigrate } = await import('./edges/cli/migrate-command.ts');
-      return { help: MIGRATE_HELP, run: (args) => runMigrate(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/migrate-command.ts')),
   },
   partner: {
     summary: 'Register partners and manage their credentials',
-    load: async () => {
-      const { PARTNER_HELP, runPartner } = await import('./edges/cli/partner-command.ts');
-      return { help: PARTNER_HELP, run: (args) => runPartner(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/partner-command.ts')),
   },
   webhook: {
     summary: "Manage partners' webhook endpoints; resend and recover deliveries",
-    load: async () => {
-      const { WEBHOOK_HELP, runWebhook } = await import('./edges/cli/webhook-command.ts');
-      return { help: WEBHOOK_HELP, run: (args) => runWebhook(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/webhook-command.ts')),
   },
   listen: {
     summary: "Forward a partner's events to a local URL while you develop",
-    load: async () => {
-      const { LISTEN_HELP, runListen } = await import('./edges/cli/listen-command.ts');
-      return { help: LISTEN_HELP, run: (args) => runListen(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/listen-command.ts')),
   },
   offer: {
     summary: 'Create offers from files, compare them with the database, publish, close and reopen them',
-    load: async () => {
-      const { OFFER_HELP, runOffer } = await import('./edges/cli/offer-command.ts');
-      return { help: OFFER_HELP, run: (args) => runOffer(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/offer-command.ts')),
   },
   participation: {
     summary: 'List, inspect and export participations, and request refunds',
-    load: async () => {
-      const { PARTICIPATION_HELP, runParticipation } = await import('./edges/cli/participation-command.ts');
-      return { help: PARTICIPATION_HELP, run: (args) => runParticipation(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/participation-command.ts')),
   },
   operator: {
     summary: "Show the operator's keys and nonces, replace stuck transactions, reconcile chain and database",
-    load: async () => {
-      const { OPERATOR_HELP, runOperator } = await import('./edges/cli/operator-command.ts');
-      return { help: OPERATOR_HELP, run: (args) => runOperator(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/operator-command.ts')),
   },
   settlement: {
     summary: 'Show the state of settlement, and pause or resume it',
-    load: async () => {
-      const { SETTLEMENT_HELP, runSettlement } = await import('./edges/cli/settlement-command.ts');
-      return { help: SETTLEMENT_HELP, run: (args) => runSettlement(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/settlement-command.ts')),
   },
   solana: {
     summary: 'Create fund accounts on Solana, adopt foreign transactions, close receipts, compare vaults',
-    load: async () => {
-      const { SOLANA_HELP, runSolana } = await import('./edges/cli/solana-command.ts');
-      return { help: SOLANA_HELP, run: (args) => runSolana(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/solana-command.ts')),
   },
   user: {
     summary: 'Hold and release accounts, review country changes, erase personal data',
-    load: async () => {
-      const { USER_HELP, runUser } = await import('./edges/cli/user-command.ts');
-      return { help: USER_HELP, run: (args) => runUser(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/user-command.ts')),
   },
   sanctions: {
     summary: 'Show the sanctions list and its hits, accept a refused list, clear hits',
-    load: async () => {
-      const { SANCTIONS_HELP, runSanctions } = await import('./edges/cli/sanctions-command.ts');
-      return { help: SANCTIONS_HELP, run: (args) => runSanctions(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/sanctions-command.ts')),
   },
   audit: {
     summary: 'Verify and export the sealed audit log',
-    load: async () => {
-      const { AUDIT_HELP, runAudit } = await import('./edges/cli/audit-command.ts');
-      return { help: AUDIT_HELP, run: (args) => runAudit(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/audit-command.ts')),
   },
   keys: {
     summary: 'Re-encrypt stored data under a new secret, or rotate the ID token signing key',
-    load: async () => {
-      const { KEYS_HELP, runKeys } = await import('./edges/cli/keys-command.ts');
-      return { help: KEYS_HELP, run: (args) => runKeys(commandConfig(), args) };
-    },
+    load: async () => configured(await import('./edges/cli/keys-command.ts')),
   },
   'verify-calldata': {
     summary: 'Verify the calldata of a tokenized swap against a node of your choice',
-    load: async () => {
-      const { VERIFY_HELP, runVerify } = await import('./edges/cli/verify-command.ts');
-      return { help: VERIFY_HELP, run: runVerify };
-    },
+    load: () => import('./edges/cli/verify-command.ts'),
   },
   errors: {
     summary: 'Print the catalogue of API errors',
-    load: async () => {
-      const { ERRORS_HELP, runErrors } = await import('./edges/cli/errors-command.ts');
-      return { help: ERRORS_HELP, run: runErrors };
-    },
+    load: async () => (await import('./edges/cli/reference-commands.ts')).errors,
   },
   settings: {
     summary: 'Print the reference of all settings',
-    load: async () => {
-      const { SETTINGS_HELP, runSettings } = await import('./edges/cli/settings-command.ts');
-      return { help: SETTINGS_HELP, run: runSettings };
-    },
+    load: async () => (await import('./edges/cli/reference-commands.ts')).settings,
   },
 };
+
+type ConfiguredCommand = { help: CommandHelp; run(config: Config, args: string[]): Promise<void> };
+
+function configured({ help, run }: ConfiguredCommand): Command {
+  return { help, run: (args) => run(commandConfig(), args) };
+}
 
 const OVERVIEW = `causeway: offer investments to the users of partner applications
 

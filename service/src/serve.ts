@@ -55,7 +55,7 @@ import { startNoticeWorker, startReminders } from './domain/notices/worker.ts';
 import { startStatusReports } from './domain/requirements/report.ts';
 import { startAllowListWatch } from './domain/wallets/verification.ts';
 
-export const SERVE_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: ['serve'],
   description:
     'Runs the service until it receives SIGTERM or SIGINT, then finishes open requests and exits. Without settings it starts a complete sandbox: an embedded PostgreSQL, local chains, simulated providers, sample data and the demo app. Production needs CAUSEWAY_PROFILE=production and the settings in docs/configuration.md.',

@@ -3,11 +3,13 @@ import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fas
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hashPassword } from '../src/domain/accounts/password.ts';
 import { throttleAttempt } from '../src/domain/accounts/throttle.ts';
+import { unsubscribeUrl } from '../src/domain/notices/preferences.ts';
 import { rememberOwner } from '../src/domain/proofs/owner-hashes.ts';
 import { recordProof } from '../src/domain/proofs/proof.ts';
-import { rotateSecrets } from '../src/edges/cli/rotate-secrets.ts';
+import { rotateSecrets } from '../src/edges/cli/keys-command.ts';
 import { apiRoutes } from '../src/edges/routes.ts';
 import { sealAuditLog } from '../src/platform/audit/sealer.ts';
+import { recordCommand } from '../src/platform/audit/store.ts';
 import { verifyAuditLog } from '../src/platform/audit/verify.ts';
 import { createTestDatabase, type TestDatabase } from './setup/database.ts';
 import { TEST_SECRET } from './setup/secret.ts';
@@ -15,8 +17,6 @@ import { type TestApp, testApp, testConfig } from './support/app.ts';
 import { createThings, thingRoutes } from './support/things.ts';
 import { makeUser, partnerOf, REDIRECT, USER } from './support/tokens.ts';
 import { newVisitor } from './support/visitor.ts';
-import { recordCommand } from '../src/platform/audit/store.ts';
-import { unsubscribeUrl } from '../src/domain/notices/preferences.ts';
 
 const OLD = TEST_SECRET;
 const NEW = randomBytes(32);

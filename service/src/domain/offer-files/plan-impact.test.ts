@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 import { type TestApp, testApp } from '../../../test/support/app.ts';
 import { PERSON_KEY } from '../../../test/support/facts.ts';
 import { makeOffer, saleFile } from '../../../test/support/offers.ts';
-import { runOffer } from '../../edges/cli/offer-command.ts';
+import { run as runOffer } from '../../edges/cli/offer-command.ts';
 import { factsOf, NO_DATA } from '../../kernel/model/personal-data.ts';
 import { readOfferBySlug } from '../offers/store.ts';
 import { sealPii } from '../pii/sealed-data.ts';

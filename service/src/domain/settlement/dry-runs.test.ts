@@ -5,10 +5,10 @@ import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { expectAudited } from '../../../test/support/audited.ts';
 import { commandConfig, saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { forgetTransaction, sendForeignTransaction, useSale } from '../../../test/support/settlement.ts';
-import { runOffer } from '../../edges/cli/offer-command.ts';
-import { runOperator } from '../../edges/cli/operator-command.ts';
-import { runParticipation } from '../../edges/cli/participation-command.ts';
-import { runSettlement } from '../../edges/cli/settlement-command.ts';
+import { run as runOffer } from '../../edges/cli/offer-command.ts';
+import { run as runOperator } from '../../edges/cli/operator-command.ts';
+import { run as runParticipation } from '../../edges/cli/participation-command.ts';
+import { run as runSettlement } from '../../edges/cli/settlement-command.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { recordRefundLimit, requestRefunds } from '../participations/request-refunds.ts';
 

@@ -15,7 +15,7 @@ import {
   useSolanaSale,
   VAULT,
 } from '../../../test/support/solana-sale.ts';
-import { runSolana } from '../../edges/cli/solana-command.ts';
+import { run as runSolana } from '../../edges/cli/solana-command.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { associatedAccount } from '../../platform/chain/solana/addresses.ts';
 import { memo, transferChecked } from '../../platform/chain/solana/instructions.ts';

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { commandConfig, saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { useSale } from '../../../test/support/settlement.ts';
 import { type Named, namedBy, reportTampered } from '../../../test/support/tamper.ts';
-import { runOperator } from '../../edges/cli/operator-command.ts';
+import { run as runOperator } from '../../edges/cli/operator-command.ts';
 import { requestRemit } from '../participations/remit.ts';
 import { buildReport, type ChainReport } from './reconcile-report.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { expectAudited } from '../../../test/support/audited.ts';
 import { commandConfig, saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { commitAttempts, dropFromPool, rejectingWorker, useSale } from '../../../test/support/settlement.ts';
-import { runOperator } from '../../edges/cli/operator-command.ts';
+import { run as runOperator } from '../../edges/cli/operator-command.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { NodeError } from '../../platform/chain/rpc/failures.ts';
 

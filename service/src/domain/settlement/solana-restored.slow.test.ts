@@ -17,7 +17,7 @@ import {
   useSolanaSale,
   VAULT,
 } from '../../../test/support/solana-sale.ts';
-import { runParticipation } from '../../edges/cli/participation-command.ts';
+import { run as runParticipation } from '../../edges/cli/participation-command.ts';
 import { associatedAccount } from '../../platform/chain/solana/addresses.ts';
 import { adoptForeignTransactions } from '../../platform/operator/foreign-transactions.ts';
 import { localSolanaSigner, type SolanaSigner } from '../../platform/operator/solana-signer.ts';

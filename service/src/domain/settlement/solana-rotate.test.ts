@@ -14,7 +14,7 @@ import {
   useSolanaSale,
   VAULT,
 } from '../../../test/support/solana-sale.ts';
-import { runOperator } from '../../edges/cli/operator-command.ts';
+import { run as runOperator } from '../../edges/cli/operator-command.ts';
 import { transferLamports } from '../../platform/chain/solana/instructions.ts';
 import { localSolanaSigner } from '../../platform/operator/solana-signer.ts';
 import type { RotationPlan } from './rotate.ts';

@@ -16,7 +16,7 @@ import {
   useSolanaSale,
 } from '../../../test/support/solana-sale.ts';
 import { type Named, namedBy, reportTampered } from '../../../test/support/tamper.ts';
-import { runOperator } from '../../edges/cli/operator-command.ts';
+import { run as runOperator } from '../../edges/cli/operator-command.ts';
 import { memo } from '../../platform/chain/solana/instructions.ts';
 import { requestRemit } from '../participations/remit.ts';
 import type { ChainReport } from './reconcile-report.ts';

@@ -15,7 +15,7 @@ import {
   useSolanaSale,
   VAULT,
 } from '../../../test/support/solana-sale.ts';
-import { runSolana } from '../../edges/cli/solana-command.ts';
+import { run as runSolana } from '../../edges/cli/solana-command.ts';
 import { associatedAccount, keyOf } from '../../platform/chain/solana/addresses.ts';
 import { memo, transferChecked, transferLamports } from '../../platform/chain/solana/instructions.ts';
 import {

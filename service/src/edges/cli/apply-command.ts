@@ -15,13 +15,13 @@ import { findKeyAddresses } from '../../domain/offer-files/role-addresses.ts';
 import { describeImpact, findRuleChanges } from '../../domain/offer-files/rule-changes.ts';
 import { readOfferBySlug } from '../../domain/offers/store.ts';
 import { showProgress } from '../../domain/participations/report-text.ts';
+import { countUsers } from '../../domain/requirements/store.ts';
 import { type ChainName, chainFacts } from '../../kernel/chains.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { openChains } from '../../platform/chain/open-chains.ts';
-import { confirm } from './confirm.ts';
+import { confirm } from './command.ts';
 import type { CommandContext } from './run-command.ts';
-import { countUsers } from '../../domain/requirements/store.ts';
 
 export type ApplyContext = CommandContext & { config: Config };
 

@@ -15,7 +15,7 @@ import { verifyAuditLog } from '../../platform/audit/verify.ts';
 import { type CommandHelp, unknownCommand } from './command.ts';
 import { runCommand } from './run-command.ts';
 
-export const AUDIT_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: ['audit verify [--checkpoint FILE …]', 'audit export', 'audit checkpoint'],
   description: 'Reads and verifies the sealed audit log.',
   commands: {
@@ -35,7 +35,7 @@ export const AUDIT_HELP: CommandHelp = {
 
 const EXPORT_BATCH_SIZE = 1_000;
 
-export async function runAudit(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args,
     options: { checkpoint: { type: 'string', multiple: true } },

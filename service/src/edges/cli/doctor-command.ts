@@ -8,7 +8,7 @@ import { openTransactionsCheck } from '../doctor/open-transactions.ts';
 import { reachabilityChecks } from '../doctor/reachability.ts';
 import type { CommandHelp } from './command.ts';
 
-export const DOCTOR_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: ['doctor [--json]'],
   description:
     'Checks everything that a node needs, using the settings that it would start with: the settings themselves; the database (version, TLS, clock, connections, migrations and notifications); the secret; the RPC endpoints; the operator keys (roles, balances and open transactions); the public URL; the mail server; and the webhook endpoints of partners. Every problem comes with a remedy. The command changes nothing, shows no secrets, and works while parts are down. It exits with 1 if a check fails.',
@@ -23,7 +23,7 @@ export const DOCTOR_HELP: CommandHelp = {
  * Checks the settings and the dependencies, and prints the findings. `problems` lists the invalid settings. `config`
  * has the valid settings, which the other checks use.
  */
-export async function runDoctor(
+export async function run(
   { config, problems }: { config: Config; problems: readonly string[] },
   args: string[],
 ): Promise<void> {

@@ -4,10 +4,9 @@ import { parseArgs } from 'node:util';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { environmentFile } from '../../kernel/config/environment-file.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import type { CommandHelp } from './command.ts';
-import { writeOutput } from './write-output.ts';
+import { type CommandHelp, writeOutput } from './command.ts';
 
-export const INIT_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: ['init [FILE]', 'init --example [--write FILE]'],
   description:
     'Writes an environment file for production (default: causeway.env) that only its owner can read, with a new CAUSEWAY_SECRET and a new operator key. Replace every CHANGE_ME in it with your own value: no process starts while one is left. Never overwrites an existing file, which may hold the only copy of a secret.',
@@ -23,7 +22,7 @@ export const INIT_HELP: CommandHelp = {
 
 const DEFAULT_FILE = 'causeway.env';
 
-export async function runInit(args: string[]): Promise<void> {
+export async function run(args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,

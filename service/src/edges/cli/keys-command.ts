@@ -1,11 +1,17 @@
-import { rotateSigningKey } from '../../domain/oauth/keys.ts';
+import { resealTotpSecrets } from '../../domain/accounts/second-factor.ts';
+import { keepUnsubscribeKeys } from '../../domain/notices/preferences.ts';
+import { resealSigningKeys, rotateSigningKey } from '../../domain/oauth/keys.ts';
+import { rotatePii } from '../../domain/pii/pii.ts';
+import { keepOwnerKeys } from '../../domain/proofs/owner-hashes.ts';
+import { resealEndpointSecrets } from '../../domain/webhooks/reseal.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { keepCheckpointKeys } from '../../platform/audit/former-keys.ts';
+import { forgetOlderSecrets } from '../../platform/db/installation.ts';
 import type { CommandHelp } from './command.ts';
-import { rotateSecrets } from './rotate-secrets.ts';
-import { runCommand } from './run-command.ts';
+import { type CommandContext, runCommand } from './run-command.ts';
 
-export const KEYS_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: ['keys rotate', 'keys rotate-signing'],
   description: 'Replaces the secrets and keys of this installation.',
   commands: {
@@ -19,7 +25,7 @@ export const KEYS_HELP: CommandHelp = {
   },
 };
 
-export async function runKeys(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const [command = ''] = args;
   if (args.length === 1 && command === 'rotate-signing') {
     console.log(JSON.stringify({ kid: await runCommand(config, rotateSigningKey) }));
@@ -27,4 +33,20 @@ export async function runKeys(config: Config, args: string[]): Promise<void> {
     const resealed = await runCommand(config, rotateSecrets);
     console.log(JSON.stringify({ resealed }));
   } else throw new UsageError('keys requires a command: "rotate" or "rotate-signing"');
+}
+
+/**
+ * Reseals all data that is kept for more than a day, using the newest secret. Older secrets can then be removed.
+ * Returns the number of resealed items of each kind.
+ */
+export async function rotateSecrets(ctx: CommandContext) {
+  const personal_data = await rotatePii(ctx);
+  const signing_keys = await resealSigningKeys(ctx);
+  const webhook_secrets = await resealEndpointSecrets(ctx);
+  const authenticator_secrets = await resealTotpSecrets(ctx);
+  await keepOwnerKeys(ctx);
+  await keepCheckpointKeys(ctx);
+  await keepUnsubscribeKeys(ctx);
+  await forgetOlderSecrets(ctx.db, ctx.sealing);
+  return { personal_data, signing_keys, webhook_secrets, authenticator_secrets };
 }

@@ -15,7 +15,7 @@ import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import type { CommandHelp } from './command.ts';
 
-export const LISTEN_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: [
     'listen --forward URL [--service URL] [--client-id ID --client-secret-file FILE] [--replay DURATION]',
   ],
@@ -46,7 +46,7 @@ const TIMEOUT_MS = 5_000;
 type State = { after: string | null; secret: string };
 type Forward = { url: string; secret: string; signal: AbortSignal };
 
-export async function runListen(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {

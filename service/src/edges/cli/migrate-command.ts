@@ -5,7 +5,7 @@ import { openPool } from '../../platform/db/pool.ts';
 import { assertSessions } from '../../platform/db/session-check.ts';
 import type { CommandHelp } from './command.ts';
 
-export const MIGRATE_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: ['migrate [--check]'],
   description:
     'Applies pending migrations to the database that DATABASE_URL points to. Safe to run from several machines concurrently. The service also migrates when it starts, which is the only way to migrate the embedded database.',
@@ -18,7 +18,7 @@ export const MIGRATE_HELP: CommandHelp = {
   },
 };
 
-export async function runMigrate(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { check: { type: 'boolean', default: false } } });
   if (config.databaseUrl === null)
     throw new ConfigError([

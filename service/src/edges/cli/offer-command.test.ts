@@ -14,7 +14,7 @@ import { closeOffer } from '../../domain/offer-files/lifecycle.ts';
 import { readOfferBySlug } from '../../domain/offers/store.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { runOffer } from './offer-command.ts';
+import { run as runOffer } from './offer-command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'causeway-offers-'));
 let one: TestApp;

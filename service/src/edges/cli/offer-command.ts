@@ -2,11 +2,12 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import { OfferRefusedError } from '../../domain/offer-files/apply.ts';
+import { countOfferUse } from '../../domain/offer-files/close-store.ts';
 import { definitionFromOffer, definitionToFile } from '../../domain/offer-files/definition.ts';
 import { listOfferPartners } from '../../domain/offer-files/definition-store.ts';
 import { OfferFileError } from '../../domain/offer-files/file.ts';
 import { OfferFile } from '../../domain/offer-files/file-schema.ts';
-import { publishOffer } from '../../domain/offer-files/lifecycle.ts';
+import { closeOffer, publishOffer, reopenOffer } from '../../domain/offer-files/lifecycle.ts';
 import { toOffer } from '../../domain/offers/catalogue.ts';
 import { offerState } from '../../domain/offers/offer.ts';
 import { listAllOffers, readOfferBySlug } from '../../domain/offers/store.ts';
@@ -14,15 +15,20 @@ import { planOfferRefund, planRefunds, refundOffer } from '../../domain/particip
 import { showProgress } from '../../domain/participations/report-text.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { ApiError, UsageError } from '../../kernel/errors.ts';
+import type { StoredOffer } from '../../kernel/model/stored-offer.ts';
 import { plural } from '../../kernel/plural.ts';
 import { type ApplyContext, applyFiles, diffFiles } from './apply-command.ts';
-import { close, reopen } from './close-command.ts';
-import { type CommandHelp, unknownCommand } from './command.ts';
-import { confirm } from './confirm.ts';
-import { runCommand } from './run-command.ts';
-import { writeOutput } from './write-output.ts';
+import {
+  type CommandHelp,
+  confirm,
+  confirmByName,
+  requireReason,
+  unknownCommand,
+  writeOutput,
+} from './command.ts';
+import { type CommandContext, runCommand } from './run-command.ts';
 
-export const OFFER_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: [
     'offer diff FILE … [--set NAME=VALUE …]',
     'offer apply FILE … [--set NAME=VALUE …] [--yes] [--change-assets] [--no-chain-checks] [--operator [ROLE=]ADDRESS …]',
@@ -101,7 +107,7 @@ const ACTIONS: Record<string, { allowed: readonly (keyof typeof options)[]; run:
   reopen: { allowed: ['reason'], run: reopen },
 };
 
-export async function runOffer(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
   const [name = '', ...words] = positionals;
   if (name === 'schema') return writeSchema(values.write);
@@ -232,4 +238,45 @@ function mapMembers(properties: Record<string, object>): Record<string, object> 
   return Object.fromEntries(
     Object.entries(properties).map(([name, schema]) => [name, toAuthorSchema(schema)]),
   );
+}
+
+/** Prints what closing the offer would end, asks for confirmation, and closes the offer. */
+async function close(ctx: CommandContext, [slug = '']: string[], values: Values): Promise<void> {
+  const reason = requireReason('offer close', values.reason);
+  const offer = await readOfferBySlug(ctx.db, slug);
+  if (offer === null)
+    throw new UsageError(`offer ${slug} does not exist; "causeway offer list" shows all offers`);
+  if (offer.closed_at === null) await confirmByName(await previewClose(ctx, offer), slug, values.yes);
+  console.error(`${slug}: ${(await closeOffer(ctx, slug, reason)) ? 'closed' : 'already closed'}`);
+}
+
+/** Undoes `close`. Asks for no confirmation, because `close` undoes this. */
+async function reopen(ctx: CommandContext, [slug = '']: string[], values: Values): Promise<void> {
+  const offer = await reopenOffer(ctx, slug, requireReason('offer reopen', values.reason));
+  console.error(`${slug}: reopened, ${describeWindow(offer, readState(ctx, offer))}`);
+}
+
+function describeWindow({ starts_at, ends_at }: StoredOffer, state: string): string {
+  if (state === 'ended') return `but it ended at ${ends_at}; apply a later ends_at to open it`;
+  const start = state === 'upcoming' ? ` from ${starts_at}` : '';
+  return `now ${state}${start}${ends_at === null ? '' : ` until ${ends_at}`}`;
+}
+
+function readState({ clock }: CommandContext, offer: StoredOffer): string {
+  return offer.published_at === null ? 'unpublished' : offerState(toOffer(offer), clock.now());
+}
+
+async function previewClose(ctx: CommandContext, offer: StoredOffer): Promise<string[]> {
+  const { db } = ctx;
+  const partners = await listOfferPartners(db, offer.id);
+  const { prepared, pending, submitted, orders } = await countOfferUse(db, offer.id);
+  return [
+    `This ends the offer ${offer.slug} (${offer.name}, ${offer.type}) now:`,
+    `  state: ${readState(ctx, offer)}`,
+    `  planned end: ${offer.planned_end ?? 'none'}`,
+    `  partners: ${partners.map(({ name }) => name).join(', ')}`,
+    `  in progress: ${prepared} prepared, ${pending} pending and ${submitted} submitted participations, ${plural(orders, 'order')}`,
+    'Users can no longer invest, and partners get offer.ended. What is in progress is still settled.',
+    '"causeway offer reopen" undoes this.',
+  ];
 }

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { type Hex, isAddress } from 'viem';
+import { wakeSettlement } from '../../domain/holdings/wake.ts';
 import { adoptNonce, NotReconciled, planAdoption } from '../../domain/settlement/adopt.ts';
+import { listIdsOf } from '../../domain/settlement/backlog-store.ts';
 import { planEvmRotation, planSolanaRotation } from '../../domain/settlement/rotate.ts';
 import { realClock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
@@ -12,7 +14,14 @@ import { decodeBase58 } from '../../platform/chain/address.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
 import { type Chains, openChains } from '../../platform/chain/open-chains.ts';
 import type { Db } from '../../platform/db/pool.ts';
+import { rehearse } from '../../platform/db/rehearse.ts';
+import { feeLimits } from '../../platform/operator/account.ts';
 import { NotDeepEnough } from '../../platform/operator/adopt.ts';
+import {
+  awaitReplacement,
+  planReplacement,
+  requestReplacement,
+} from '../../platform/operator/replacement.ts';
 import { listSenders, openSigners } from '../../platform/operator/signers.ts';
 import {
   readKeys,
@@ -20,12 +29,12 @@ import {
   readOperatorStatus,
   readSolanaStatus,
 } from '../../platform/operator/status.ts';
-import { type CommandHelp, unknownCommand } from './command.ts';
+import type { ReplacementAction } from '../../platform/operator/transaction.ts';
+import { type CommandHelp, confirm, unknownCommand } from './command.ts';
 import { runReconcile, verifyReport, writeReport } from './reconcile-command.ts';
-import { runReplace } from './replace-command.ts';
 import { runCommand } from './run-command.ts';
 
-export const OPERATOR_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: [
     'operator status',
     'operator nonces CHAIN',
@@ -137,7 +146,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   },
 };
 
-export async function runOperator(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
   const [name = '', chain, ...more] = positionals;
   const action = ACTIONS[name];
@@ -257,4 +266,48 @@ async function listAdoptable(config: Config, db: Db, chain: string): Promise<Hex
   if (current.length === 0) return known;
   const replaced = retired.map(({ signer }) => signer.address).filter((address) => known.includes(address));
   return [...new Set([...current, ...replaced])];
+}
+
+type ReplaceOptions = { nonce?: string; address?: string; 'dry-run'?: boolean; yes?: boolean };
+
+const WAIT_MS = 30_000;
+
+/**
+ * Prints which transaction would be replaced, asks for confirmation, and requests the replacement from the
+ * node that holds the key's lease.
+ */
+async function runReplace(
+  config: Config,
+  chain: EvmChain,
+  action: ReplacementAction,
+  { nonce, address, ...options }: ReplaceOptions,
+): Promise<void> {
+  if (nonce !== undefined && !/^\d{1,18}$/.test(nonce)) throw new UsageError('--nonce must be a number');
+  const choice = {
+    action,
+    ...(nonce !== undefined && { nonce: BigInt(nonce) }),
+    ...(address !== undefined && { address: address.toLowerCase() }),
+  };
+  await runCommand(config, async ({ db }) => {
+    const plan = await planReplacement(db, chain, feeLimits(config, chain.name), choice);
+    const ids = await listIdsOf(db, plan.id);
+    console.log(JSON.stringify({ ...plan, participation_ids: ids }, null, 2));
+    if (plan.new_max_fee_wei === null)
+      throw new UsageError('the replacement would exceed the fee caps; raise OPERATOR_MAX_FEE_GWEI or wait');
+    if (options['dry-run'] === true) return rehearse(db, (tx) => requestReplacement(tx, plan));
+    if (options.yes !== true && !(await confirm()))
+      throw new UsageError('Not confirmed, so nothing was requested. Use --yes to skip the confirmation.');
+    await requestReplacement(db, plan);
+    await wakeSettlement(db, chain.name);
+    const result = await awaitReplacement(db, plan, plan.is_attended ? WAIT_MS : 0);
+    if (result.outcome === 'refused') throw new UsageError(`not replaced: ${result.message}`);
+    console.log(
+      {
+        replaced: 'Replaced. Either the original or the replacement may be mined; settlement follows both.',
+        mined: 'The transaction was mined first, so nothing was replaced.',
+        waiting:
+          "Requested. No node has carried out the request yet; the next node that holds the key's lease will.",
+      }[result.outcome] + (result.outcome === 'replaced' ? ` New transaction: ${result.hash}` : ''),
+    );
+  });
 }

@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { commandConfig, type Sale, saleWorker, startSale, UNIT } from '../../../test/support/sale.ts';
 import { showProgress } from '../../domain/participations/report-text.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { runOffer } from './offer-command.ts';
-import { runParticipation } from './participation-command.ts';
+import { run as runOffer } from './offer-command.ts';
+import { run as runParticipation } from './participation-command.ts';
 
 let sale: Sale;
 let config: Config;

@@ -29,7 +29,7 @@ import { rehearse } from '../../platform/db/rehearse.ts';
 import { type CommandHelp, unknownCommand } from './command.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 
-export const PARTICIPATION_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: [
     'participation list [--partner ID] [--offer SLUG] [--status STATUS] [--limit N]',
     'participation show ID …',
@@ -93,7 +93,7 @@ const ACTIONS: Record<string, Action> = { list, show, export: exportAll, confirm
 
 const PAGE_SIZE = 1_000;
 
-export async function runParticipation(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
   const [name = '', ...ids] = positionals;
   const change = CHANGES[name];

@@ -6,8 +6,8 @@ import { typeOnTerminal } from '../../../test/support/terminal.ts';
 import { SCOPES } from '../../kernel/access.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { runKeys } from './keys-command.ts';
-import { runPartner } from './partner-command.ts';
+import { run as runKeys } from './keys-command.ts';
+import { run as runPartner } from './partner-command.ts';
 
 let node: TestApp;
 let config: Config;

@@ -15,11 +15,10 @@ import {
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { plural } from '../../kernel/plural.ts';
-import { type CommandHelp, requireReason, unknownCommand } from './command.ts';
-import { confirmByName } from './confirm.ts';
+import { type CommandHelp, confirmByName, requireReason, unknownCommand } from './command.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 
-export const PARTNER_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: [
     'partner create --name NAME --redirect URI … [--logout-redirect URI …] [--origin ORIGIN …] [--scope SCOPE …] [--logo URL] [--contact EMAIL]',
     'partner list',
@@ -135,7 +134,7 @@ const ACTIONS: Record<string, Action> = {
 };
 
 /** Prints results as JSON to standard output and notes to standard error. */
-export async function runPartner(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
   const [name = '', ...words] = positionals;
   const action = ACTIONS[name];

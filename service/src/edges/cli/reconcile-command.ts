@@ -12,9 +12,8 @@ import type { EvmChain } from '../../platform/chain/evm/client.ts';
 import type { SolanaChain } from '../../platform/chain/solana/client.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { rehearse } from '../../platform/db/rehearse.ts';
-import { confirm } from './confirm.ts';
+import { confirm, writeOutput } from './command.ts';
 import { runCommand } from './run-command.ts';
-import { writeOutput } from './write-output.ts';
 
 export type ReconcileOptions = {
   'from-block'?: string;

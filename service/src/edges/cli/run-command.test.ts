@@ -7,7 +7,7 @@ import { testConfig } from '../../../test/support/app.ts';
 import { ConfigError } from '../../kernel/config/config.ts';
 import { migrate } from '../../platform/db/migrate.ts';
 import { openPool } from '../../platform/db/pool.ts';
-import { runOffer } from './offer-command.ts';
+import { run as runOffer } from './offer-command.ts';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'causeway-command-'));
 const config = { ...testConfig(), databaseUrl: null, dataDir };

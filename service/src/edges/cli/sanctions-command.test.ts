@@ -7,7 +7,7 @@ import { databaseUrlOf } from '../../../test/support/database-url.ts';
 import { evmWallet, person, proveWallets, userId } from '../../../test/support/wallets.ts';
 import { rescreen } from '../../domain/screening/rescreen.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { runSanctions } from './sanctions-command.ts';
+import { run as runSanctions } from './sanctions-command.ts';
 
 let app: TestApp;
 let config: Config;

@@ -10,7 +10,7 @@ import { toTimestamp } from '../../kernel/wire.ts';
 import { type CommandHelp, requireReason } from './command.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 
-export const SANCTIONS_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: ['sanctions status', 'sanctions hits', 'sanctions accept', 'sanctions clear ADDRESS --reason TEXT'],
   description: 'Manages the sanctions list and its hits.',
   commands: {
@@ -28,7 +28,7 @@ export const SANCTIONS_HELP: CommandHelp = {
   },
 };
 
-export async function runSanctions(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const { positionals, values } = parseArgs({
     args,
     allowPositionals: true,
@@ -41,10 +41,10 @@ export async function runSanctions(config: Config, args: string[]): Promise<void
     console.log(`Cleared ${plural(count, 'hit')} for ${address}.`);
     return;
   }
-  const run = address === undefined ? COMMANDS[command ?? ''] : undefined;
-  if (run === undefined)
+  const action = address === undefined ? COMMANDS[command ?? ''] : undefined;
+  if (action === undefined)
     throw new UsageError('sanctions requires a command: status, hits, accept or clear ADDRESS');
-  await runCommand(config, (ctx) => run(ctx, config));
+  await runCommand(config, (ctx) => action(ctx, config));
 }
 
 const COMMANDS: Record<string, (ctx: CommandContext, config: Config) => Promise<void>> = {

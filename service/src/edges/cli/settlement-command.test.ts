@@ -7,8 +7,8 @@ import { forgetTransaction, useSale } from '../../../test/support/settlement.ts'
 import { resumeSettlement } from '../../domain/settlement/pause.ts';
 import { reconcileFunds } from '../../domain/settlement/reconcile-pass.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { runOperator } from './operator-command.ts';
-import { runSettlement } from './settlement-command.ts';
+import { run as runOperator } from './operator-command.ts';
+import { run as runSettlement } from './settlement-command.ts';
 
 const sale = useSale();
 let config: Config;

@@ -8,7 +8,7 @@ import { rehearse } from '../../platform/db/rehearse.ts';
 import type { CommandHelp } from './command.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 
-export const SETTLEMENT_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: [
     'settlement status [CHAIN|OFFER]',
     'settlement pause [CHAIN|OFFER] [--message TEXT] [--dry-run]',
@@ -37,7 +37,7 @@ export const SETTLEMENT_HELP: CommandHelp = {
 
 const options = { message: { type: 'string' }, 'dry-run': { type: 'boolean' } } as const;
 
-export async function runSettlement(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
   const [name = '', subject = null, ...more] = positionals;
   if (name !== 'status' && name !== 'pause' && name !== 'resume')

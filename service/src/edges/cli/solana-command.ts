@@ -25,7 +25,7 @@ import { readKeys } from '../../platform/operator/status.ts';
 import type { CommandHelp } from './command.ts';
 import { runCommand } from './run-command.ts';
 
-export const SOLANA_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: [
     'solana fund create SLUG --standby ADDRESS [--commit ADDRESS] [--refund ADDRESS] [--chain solana_mainnet|solana_devnet] [--dry-run]',
     'solana adopt CHAIN [--dry-run]',
@@ -63,7 +63,7 @@ export const SOLANA_HELP: CommandHelp = {
   },
 };
 
-export async function runSolana(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args,
     options: {

@@ -1,19 +1,28 @@
 import { parseArgs } from 'node:util';
 import { readSecondFactor, resetSecondFactor } from '../../domain/accounts/second-factor.ts';
+import { explain } from '../../domain/eligibility/dry-run.ts';
+import type { Check, Eligibility } from '../../domain/eligibility/schema.ts';
+import { type Erasure, type ErasurePlan, eraseUser, planErasure } from '../../domain/erasure/erasure.ts';
 import { releaseHold } from '../../domain/holdings/freeze.ts';
+import { findOfferWithPartners } from '../../domain/offers/offer.ts';
 import { approveCountry, listCountryChanges } from '../../domain/pii/country-change.ts';
+import { createFactsOpener } from '../../domain/pii/sealed-data.ts';
+import { readAcceptedSanctions } from '../../domain/screening/list.ts';
 import { type HeldUser, type Hold, holdUser, showHolds } from '../../domain/users/hold.ts';
+import { findUser, findUserByEmail } from '../../domain/users/store.ts';
+import { permissionSupplier } from '../../domain/wallets/permission-supplier.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { UsageError } from '../../kernel/errors.ts';
+import { ApiError, UsageError } from '../../kernel/errors.ts';
+import { isId } from '../../kernel/ids.ts';
+import type { OfferOption } from '../../kernel/model/stored-offer.ts';
 import { plural } from '../../kernel/plural.ts';
+import { openChains } from '../../platform/chain/open-chains.ts';
+import { createSignatures } from '../../platform/chain/signatures.ts';
 import { httpOrigin } from '../../platform/http/origin.ts';
-import { type CommandHelp, requireReason } from './command.ts';
-import { confirmByName } from './confirm.ts';
-import { erase } from './erase-command.ts';
-import { explainUser } from './explain-user.ts';
+import { type CommandHelp, confirmByName, requireReason } from './command.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 
-export const USER_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: [
     'user erase EMAIL|ID --reason TEXT [--yes]',
     'user hold EMAIL|ID --reason TEXT',
@@ -50,7 +59,7 @@ export const USER_HELP: CommandHelp = {
   },
 };
 
-export async function runUser(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const { positionals, values } = parseArgs({
     args,
     allowPositionals: true,
@@ -65,16 +74,16 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
     );
   if (offer === undefined) throw new UsageError('user explain requires the slug or id of an offer');
   const reason = () => requireReason(`user ${command}`, values.reason);
-  const run = <T>(work: (ctx: CommandContext) => Promise<T>) => runCommand(config, work);
+  const inDatabase = <T>(work: (ctx: CommandContext) => Promise<T>) => runCommand(config, work);
   switch (command) {
     case 'erase':
-      return run((ctx) => erase(ctx, config, emailOrId, values));
+      return inDatabase((ctx) => erase(ctx, config, emailOrId, values));
     case 'approve-country':
-      console.log(`Approved ${await run((ctx) => approveCountry(ctx, emailOrId))} country changes.`);
+      console.log(`Approved ${await inDatabase((ctx) => approveCountry(ctx, emailOrId))} country changes.`);
       return;
     case 'reset-second-factor': {
       const url = `${config.publicUrl ?? httpOrigin(config.host, config.port)}/account`;
-      const isReset = await run(async (ctx) => {
+      const isReset = await inDatabase(async (ctx) => {
         const { id, email } = await showHolds(ctx, emailOrId);
         const { isOn, recoveryCodes } = await readSecondFactor(ctx, id);
         const preview = [
@@ -92,16 +101,16 @@ export async function runUser(config: Config, args: string[]): Promise<void> {
       return;
     }
     case 'hold':
-      console.log(describeUser(await run((ctx) => holdUser(ctx, emailOrId, reason()))));
+      console.log(describeUser(await inDatabase((ctx) => holdUser(ctx, emailOrId, reason()))));
       return;
     case 'release':
-      console.log(describeUser(await run((ctx) => releaseHold(ctx, emailOrId, reason()))));
+      console.log(describeUser(await inDatabase((ctx) => releaseHold(ctx, emailOrId, reason()))));
       return;
     case 'explain':
-      console.log(await run((ctx) => explainUser(ctx, config, emailOrId, offer)));
+      console.log(await inDatabase((ctx) => explainUser(ctx, config, emailOrId, offer)));
       return;
     case 'show': {
-      const { holds, ...user } = await run((ctx) => showHolds(ctx, emailOrId));
+      const { holds, ...user } = await inDatabase((ctx) => showHolds(ctx, emailOrId));
       console.log([describeUser(user), ...holds.map(describeHold)].join('\n'));
       return;
     }
@@ -126,4 +135,120 @@ async function printCountryChanges(config: Config): Promise<void> {
     [each?.country ?? 'unknown', each?.region ?? ''].join(' ').trim();
   for (const { email, changed_at, from, to } of await runCommand(config, listCountryChanges))
     console.log([changed_at, email, `${place(from)} → ${place(to)}`].join('  '));
+}
+
+/** Prints what erasing the user would erase and keep, asks for confirmation, erases the user and prints a report. */
+async function erase(
+  ctx: CommandContext,
+  config: Config,
+  emailOrId: string,
+  { reason: text, yes }: { reason?: string; yes?: boolean },
+): Promise<void> {
+  const reason = requireReason('user erase', text);
+  const plan = await planErasure(ctx, emailOrId);
+  await confirmByName(describePlan(plan), plan.email, yes);
+  console.log(describeErasure(await eraseUser(ctx, plan.id, reason), config));
+}
+
+function describePlan({ id, email, data, erasure }: ErasurePlan): string[] {
+  const counts = [
+    plural(data.wallets, 'wallet'),
+    plural(data.participations, 'participation'),
+    plural(data.orders, 'order'),
+    plural(data.documents, 'open document'),
+  ];
+  const parts =
+    erasure === null
+      ? ['Wallets of this user are on allow-lists. This only starts to remove them; erase the user later.']
+      : ['This closes the account for ever. To be erased:', ...listParts(erasure)];
+  return [`${email} (${id})`, `  ${counts.join(', ')}`, ...parts];
+}
+
+/** The nodes archive the open signing links. If no signing provider is configured any more, lists these links. */
+function describeErasure(erasure: Erasure, config: Config): string {
+  const { user_id, applicantId, openSubmissions } = erasure;
+  const requests = [
+    ...(applicantId === null
+      ? []
+      : [
+          `identity provider: delete applicant ${applicantId}, as far as the provider's own obligations allow`,
+        ]),
+    ...(config.documents === null ? openSubmissions : []).map(
+      (id) => `signing provider: archive submission ${id}`,
+    ),
+  ];
+  return [
+    `Erased user ${user_id}.`,
+    'Erased:',
+    ...listParts(erasure),
+    ...(requests.length > 0
+      ? ['Still to be requested from external providers:', ...requests.map(toItem)]
+      : []),
+  ].join('\n');
+}
+
+function listParts({ erased, kept, keep_until }: Erasure): string[] {
+  const until = keep_until === null ? '' : ` until ${keep_until.slice(0, 10)}, because the law requires it`;
+  return [...erased.map(toItem), `Kept${until}:`, ...kept.map(toItem)];
+}
+
+function toItem(text: string): string {
+  return `  - ${text}`;
+}
+
+const MARKS: Record<Check['status'], string> = {
+  passed: '✓',
+  waiting: '…',
+  action_needed: '!',
+  rejected: '✗',
+};
+
+/**
+ * Explains to operators whether a user can invest in an offer. Returns one text tree per partner, listing the same
+ * checks that the eligibility endpoint would return for the user.
+ */
+async function explainUser(
+  ctx: CommandContext,
+  config: Config,
+  emailOrId: string,
+  idOrSlug: string,
+): Promise<string> {
+  const user = await (isId(emailOrId) ? findUser : findUserByEmail)(ctx.db, emailOrId);
+  if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
+  const { offer, partners } = await findOfferWithPartners(ctx.db, idOrSlug);
+  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
+  const parts = {
+    ...{ ...ctx, config, chains, signatures: createSignatures(chains) },
+    openPiiFacts: createFactsOpener(ctx.sealing),
+    sanctions: await readAcceptedSanctions(ctx.db),
+    supplier: permissionSupplier(() => null, ctx.clock),
+  };
+  try {
+    const trees: string[] = [];
+    for (const { id: partnerId, name } of partners) {
+      const target = { wallet: null, chain: null };
+      const found = await explain(parts, { userId: user.id, partnerId }, offer, target);
+      trees.push(`${offer.slug} at ${name}: ${verdict(found)}`, ...describe(found, offer.options));
+    }
+    return trees.join('\n');
+  } finally {
+    await chains.close();
+  }
+}
+
+function verdict({ eligible }: { eligible: boolean }): string {
+  return eligible ? 'eligible' : 'not eligible';
+}
+
+function describe({ options }: Eligibility, stored: readonly OfferOption[]): string[] {
+  return options.flatMap((option) => {
+    const slug = stored.find(({ id }) => id === option.offer_option_id)?.slug ?? option.offer_option_id;
+    return [`  ${slug}: ${verdict(option)}`, ...option.checks.map((check) => `    ${describeCheck(check)}`)];
+  });
+}
+
+function describeCheck({ code, status, message, until, next }: Check): string {
+  const path = next === null || next.path === null ? '' : ` ${next.method} ${next.path}`;
+  const remedy = next === null ? '' : ` [next: ${next.type}${path}]`;
+  return `${MARKS[status]} ${code} (${status}): ${message}${until === null ? '' : ` [until ${until}]`}${remedy}`;
 }

@@ -6,7 +6,7 @@ import { EVM_PROTOCOL } from '../../platform/chain/evm/protocol.ts';
 import { openRpc } from '../../platform/chain/rpc/rpc.ts';
 import type { CommandHelp } from './command.ts';
 
-export const VERIFY_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: [
     'verify-calldata --rpc URL --wallet ADDRESS --reply FILE [--attestation ID] [--domain-name NAME]',
     'verify-calldata --rpc URL --wallet ADDRESS --to ADDRESS --data HEX [--attestation ID] [--domain-name NAME]',
@@ -33,7 +33,7 @@ export const VERIFY_HELP: CommandHelp = {
 
 const TIMEOUT_MS = 20_000;
 
-export async function runVerify(args: string[]): Promise<void> {
+export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {

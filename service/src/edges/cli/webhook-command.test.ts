@@ -9,7 +9,7 @@ import {
 } from '../../../test/support/webhooks.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { runWebhook } from './webhook-command.ts';
+import { run as runWebhook } from './webhook-command.ts';
 
 let node: WebhookNode;
 let config: Config;

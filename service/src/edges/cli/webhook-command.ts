@@ -17,11 +17,10 @@ import { openWebhookSender } from '../../domain/webhooks/sender.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { commitOn } from '../../platform/http/for-request.ts';
-import { type CommandHelp, unknownCommand } from './command.ts';
-import { confirmByName } from './confirm.ts';
+import { type CommandHelp, confirmByName, unknownCommand } from './command.ts';
 import { runCommand } from './run-command.ts';
 
-export const WEBHOOK_HELP: CommandHelp = {
+export const help: CommandHelp = {
   usage: [
     'webhook list CLIENT_ID',
     'webhook create CLIENT_ID --url URL --type TYPE … [--description TEXT]',
@@ -116,7 +115,7 @@ const ACTIONS: Record<string, Action> = {
 };
 
 /** Runs the command, and prints its result as JSON to standard output. */
-export async function runWebhook(config: Config, args: string[]): Promise<void> {
+export async function run(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
   const [name = '', clientId = '', id = '', ...rest] = positionals;
   const action = ACTIONS[name];

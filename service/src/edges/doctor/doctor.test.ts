@@ -7,7 +7,7 @@ import { inspectConfig } from '../../kernel/config/config.ts';
 import { createSealing } from '../../kernel/sealing.ts';
 import { openPool } from '../../platform/db/pool.ts';
 import { readServerFacts, type ServerFacts } from '../../platform/db/server-facts.ts';
-import { runDoctor } from '../cli/doctor-command.ts';
+import { run as runDoctor } from '../cli/doctor-command.ts';
 import { judgeServer } from './database.ts';
 import { describeError, type Finding, runCheck } from './finding.ts';
 

@@ -3,7 +3,7 @@ import { commandConfig, UNIT } from '../../../test/support/sale.ts';
 import { submitCommit, useSale } from '../../../test/support/settlement.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { deriveSandboxKey } from '../../kernel/config/sandbox-keys.ts';
-import { runDoctor } from '../cli/doctor-command.ts';
+import { run as runDoctor } from '../cli/doctor-command.ts';
 import type { Finding } from './finding.ts';
 
 const sale = useSale();
