@@ -1,39 +1,23 @@
 import { setFlagsFromString } from 'node:v8';
 import { buildContext } from './compose.ts';
 import { accountsPlugin } from './domain/accounts/routes.ts';
-import { startDocumentReconciler } from './domain/documents/reconcile.ts';
-import { measureDueSubmissions } from './domain/documents/store.ts';
 import { accountDataPlugin } from './domain/erasure/plugin.ts';
-import { startIdentityReconciler } from './domain/identity/reconcile.ts';
-import { measureDueApplicants } from './domain/identity/store.ts';
-import { measureNotices } from './domain/notices/store.ts';
 import { oauthPlugin } from './domain/oauth/plugin.ts';
-import { startContractWatch } from './domain/offer-files/contract-watch.ts';
-import { startOfferReports } from './domain/offers/reported-state.ts';
 import { recordRefundLimit } from './domain/participations/request-refunds.ts';
-import { startScreening } from './domain/screening/rescreen.ts';
-import { startSettlement } from './domain/settlement/settlement.ts';
-import { startPriceRecorder } from './domain/tokenized/price-recorder.ts';
-import { startRestrictedOrderAlerts } from './domain/tokenized/restricted-orders.ts';
 import { findSwapProblems } from './domain/tokenized/swap-domain.ts';
-import { startOrderWatch } from './domain/tokenized/watch.ts';
-import { startAllowedCheck } from './domain/wallets/allowed-check.ts';
-import { measureDeliveries } from './domain/webhooks/health-store.ts';
-import { startWebhookWorker } from './domain/webhooks/worker.ts';
 import type { CommandHelp } from './edges/cli/command.ts';
-import { startHousekeeping } from './edges/housekeeping.ts';
 import { browserPages } from './edges/operations/browser-pages.ts';
 import { serveMetrics } from './edges/operations/metrics-server.ts';
 import { referencePlugin } from './edges/operations/reference.ts';
 import { registerServiceMetrics } from './edges/operations/service-metrics.ts';
 import { apiRoutes } from './edges/routes.ts';
+import { startWorkers } from './edges/workers.ts';
 import { type Clock, realClock, testClock } from './kernel/clock.ts';
 import { type Config, ConfigError, makeDataDir } from './kernel/config/config.ts';
 import { createLog, flushOnExit, type Log } from './kernel/log.ts';
 import { plural } from './kernel/plural.ts';
 import { leaveUnfinished, type Started, stopAll, stopTogether } from './kernel/shutdown.ts';
 import { auditPlugin } from './platform/audit/plugin.ts';
-import { startAuditSealer } from './platform/audit/sealer.ts';
 import { findChainIdProblems } from './platform/chain/evm/chain-id.ts';
 import { findClusterProblems } from './platform/chain/solana/client.ts';
 import type { Context } from './platform/context/context.ts';
@@ -41,19 +25,12 @@ import { assertProfile, claimProfile } from './platform/db/installation.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { openPool } from './platform/db/pool.ts';
 import { assertSessions } from './platform/db/session-check.ts';
-import { startSequencer } from './platform/events/sequencer.ts';
 import { prepareDrain } from './platform/http/drain.ts';
 import { freePort } from './platform/http/free-port.ts';
 import { listenOrExplain } from './platform/http/listen-failure.ts';
 import { httpOrigin } from './platform/http/origin.ts';
 import { buildServer } from './platform/http/server.ts';
-import { smtpMailer } from './platform/mail/smtp.ts';
-import { measureOutbox } from './platform/mail/store.ts';
-import { startMailWorker } from './platform/mail/worker.ts';
 import { listSenders } from './platform/operator/signers.ts';
-import { startNoticeWorker, startReminders } from './domain/notices/worker.ts';
-import { startStatusReports } from './domain/requirements/report.ts';
-import { startAllowListWatch } from './domain/wallets/verification.ts';
 
 export const help: CommandHelp = {
   usage: ['serve'],
@@ -124,41 +101,15 @@ async function start(
   ).flat();
   if (wrongChains.length > 0) throw new ConfigError(wrongChains);
 
-  registerServiceMetrics(ctx, {
-    mail: measureOutbox,
-    notices: measureNotices,
-    identity: measureDueApplicants,
-    documents: measureDueSubmissions,
-    webhooks: measureDeliveries,
-  });
+  registerServiceMetrics(ctx);
   const controls = (await sandbox?.attach(ctx)) ?? null;
   // On shutdown, the workers and the server stop concurrently. The server finishes its open requests before it closes.
   const running: Started = [];
   started.push(leaveUnfinished((forceAfterMs) => stopTogether(running, forceAfterMs)));
-  running.push(
-    (await startMailWorker(ctx, smtpMailer(ctx.config.smtpUrl ?? '', config.mailFrom, config.smtpTls))).stop,
-  );
-  running.push(startNoticeWorker(ctx));
-  running.push(startReminders(ctx));
-  running.push((await startIdentityReconciler(ctx)).stop);
-  running.push((await startDocumentReconciler(ctx)).stop);
-  running.push(startSequencer(ctx));
-  running.push(startStatusReports(ctx));
-  running.push(startAuditSealer(ctx));
-  running.push(startOfferReports(ctx));
-  running.push((await startWebhookWorker(ctx)).stop);
-  running.push(startHousekeeping(ctx));
-  running.push(startAllowListWatch(ctx));
-  running.push(startAllowedCheck(ctx));
-  running.push(startScreening(ctx));
-  await recordRefundLimit(ctx.db, config.refundDailyLimitUsd);
-  running.push((await startSettlement(ctx)).stop);
   const problems = await findSwapProblems(ctx);
   if (problems.length > 0) throw new ConfigError(problems);
-  running.push(startContractWatch(ctx));
-  running.push(startOrderWatch(ctx));
-  running.push(startRestrictedOrderAlerts(ctx));
-  running.push(startPriceRecorder(ctx));
+  await recordRefundLimit(ctx.db, config.refundDailyLimitUsd);
+  await startWorkers(ctx, running);
   process.on('SIGHUP', () => void ctx.sanctions.reload());
   const routes = [...apiRoutes, ...(controls?.routes ?? [])];
   const plugins = [
@@ -229,9 +180,7 @@ async function startDatabase(
   return database.url;
 }
 
-/**
- * Applies migrations. Throws `ConfigError` if the database belongs to the other profile (`sandbox` or `production`).
- */
+/** Throws `ConfigError` if the database belongs to the other profile. */
 async function prepareDatabase(
   databaseUrl: string,
   { profile }: Config,
@@ -248,7 +197,6 @@ async function prepareDatabase(
   }
 }
 
-/** Returns the EVM addresses that this process sends from, or null if there are none. */
 function describeOperators({ chains, signerOf }: Context): string | null {
   const signers = chains.all().flatMap(({ name }) => listSenders(signerOf, name));
   const addresses = new Set(signers.map(({ signer }) => signer.address));

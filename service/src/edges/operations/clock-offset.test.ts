@@ -5,7 +5,7 @@ import { registerServiceMetrics } from './service-metrics.ts';
 let app: TestApp;
 beforeAll(async () => {
   app = await testApp();
-  registerServiceMetrics(app.ctx, {});
+  registerServiceMetrics(app.ctx);
 });
 afterAll(() => app.close());
 afterEach(() => void vi.useRealTimers());

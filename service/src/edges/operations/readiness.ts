@@ -58,7 +58,6 @@ function runChecks(checks: readonly [string, Check][], log: Log): Promise<[strin
   );
 }
 
-/** Returns the error that the check threw, or a timeout error. Returns null if the check passed. */
 async function runCheck(check: Check): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

@@ -8,9 +8,7 @@ import { renderGuide, renderReference } from '../../platform/pages/docs-page.ts'
 import { pageHeaders } from '../../platform/pages/headers.ts';
 import { GUIDES, readGuide } from './guides.ts';
 
-/**
- * Allows inline styles, because the API reference sets them at run time. Nothing may be loaded from another origin.
- */
+/** The API reference sets inline styles at run time. Nothing may be loaded from another origin. */
 const POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; base-uri 'none'; frame-ancestors 'none'";
 

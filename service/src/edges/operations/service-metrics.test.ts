@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApp, testApp, testConfig } from '../../../test/support/app.ts';
 import { partnerOf } from '../../../test/support/tokens.ts';
-import { measureDueSubmissions } from '../../domain/documents/store.ts';
-import { measureDueApplicants } from '../../domain/identity/store.ts';
-import { measureNotices } from '../../domain/notices/store.ts';
-import { measureDeliveries } from '../../domain/webhooks/health-store.ts';
 import { appendEvents } from '../../platform/events/event.ts';
 import { sendMail } from '../../platform/mail/outbox.ts';
-import { measureOutbox } from '../../platform/mail/store.ts';
 import { registerServiceMetrics } from './service-metrics.ts';
 
 let app: TestApp;
@@ -15,13 +10,7 @@ beforeAll(async () => {
   app = await testApp({
     config: { limits: { ...testConfig().limits, api: 2 }, webhookAllowCidrs: ['127.0.0.0/8'] },
   });
-  registerServiceMetrics(app.ctx, {
-    mail: measureOutbox,
-    notices: measureNotices,
-    identity: measureDueApplicants,
-    documents: measureDueSubmissions,
-    webhooks: measureDeliveries,
-  });
+  registerServiceMetrics(app.ctx);
 });
 afterAll(() => app.close());
 

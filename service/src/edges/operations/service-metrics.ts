@@ -1,19 +1,29 @@
 import { Counter, Gauge } from 'prom-client';
+import { measureDueSubmissions } from '../../domain/documents/store.ts';
+import { measureDueApplicants } from '../../domain/identity/store.ts';
+import { measureNotices } from '../../domain/notices/store.ts';
+import { measureDeliveries } from '../../domain/webhooks/health-store.ts';
 import type { QueueState } from '../../kernel/queue-state.ts';
 import { registerScraped, shareRead } from '../../kernel/scraped-gauge.ts';
 import { VERSION } from '../../kernel/version.ts';
 import type { Context } from '../../platform/context/context.ts';
 import { readClockOffset } from '../../platform/db/clock-offset.ts';
 import type { Db } from '../../platform/db/pool.ts';
+import { measureOutbox } from '../../platform/mail/store.ts';
 
-export type Queues = Record<string, (db: Db) => Promise<QueueState>>;
+const QUEUES: Record<string, (db: Db) => Promise<QueueState>> = {
+  mail: measureOutbox,
+  notices: measureNotices,
+  identity: measureDueApplicants,
+  documents: measureDueSubmissions,
+  webhooks: measureDeliveries,
+};
 
-/** Registers this node's general metrics: build info, database connections, caches, RPC requests and queues. */
-export function registerServiceMetrics(ctx: Context, queues: Queues): void {
+export function registerServiceMetrics(ctx: Context): void {
   registerBuildInfo(ctx);
   registerConnections(ctx);
   registerCounts(ctx);
-  registerQueues(ctx, queues);
+  registerQueues(ctx);
 }
 
 function registerBuildInfo({ metrics: { registry }, config, sealing }: Context): void {
@@ -76,10 +86,7 @@ function registerConnections({ metrics: { registry }, pool, overload, config, li
   );
 }
 
-/**
- * Registers counters for hot paths. The hot paths only increment plain numbers; each scrape copies them to the
- * counters.
- */
+/** Hot paths only increment plain numbers; each scrape copies them to the counters. */
 function registerCounts({ metrics: { registry }, guard, chains, venue }: Context): void {
   new Counter({
     name: 'causeway_token_cache_requests_total',
@@ -124,9 +131,9 @@ function registerCounts({ metrics: { registry }, guard, chains, venue }: Context
   });
 }
 
-function registerQueues({ metrics: { registry }, db }: Context, queues: Queues): void {
+function registerQueues({ metrics: { registry }, db }: Context): void {
   const read = shareRead(() =>
-    Promise.all(Object.entries(queues).map(async ([queue, measure]) => ({ queue, ...(await measure(db)) }))),
+    Promise.all(Object.entries(QUEUES).map(async ([queue, measure]) => ({ queue, ...(await measure(db)) }))),
   );
   registerScraped(
     registry,
