@@ -25,7 +25,6 @@ const INTERVAL_MS = 10 * 60_000;
 
 export type HousekeepingSteps = Record<string, (ctx: Context) => Promise<unknown>>;
 
-/** Called after each step. */
 type OnStep = (step: string, isDone: boolean) => void;
 
 const STEPS: HousekeepingSteps = {
@@ -53,10 +52,7 @@ const STEPS: HousekeepingSteps = {
   'accesses to personal data': deleteOldAccesses,
 };
 
-/**
- * Deletes expired data. Each step runs even if an earlier step fails, and any number of nodes may run this
- * concurrently.
- */
+/** A failed step does not stop the others. Any number of nodes may run this concurrently. */
 export async function runHousekeeping(
   ctx: Context,
   steps: HousekeepingSteps = STEPS,

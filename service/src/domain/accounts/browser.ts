@@ -8,19 +8,13 @@ import { describeBrowser } from './device.ts';
 import { findSession, type Session, touchSession } from './session-store.ts';
 import type { Source } from './throttle.ts';
 
-/**
- * The browser behind a request. Every browser has a random cookie. The browser is signed in if the database has a
- * session for its cookie.
- */
+/** The browser behind a request. It is signed in if the database has a session for its cookie. */
 export type Browser = {
   cookie: string;
   session: Session | null;
   csrf: string;
   source: Source;
-  /**
-   * The language for emails to addresses without an account, from `Accept-Language`. New accounts start with this
-   * language.
-   */
+  /** The language for emails to addresses without an account, and of new accounts. From `Accept-Language`. */
   locale: Locale;
 };
 
@@ -48,15 +42,11 @@ const SESSION = 'causeway';
 const DEVICE = 'causeway_device';
 const DEVICE_TTL_SECONDS = 365 * 24 * 3600;
 
-/** Returns the session cookie, or null if it is missing or malformed. */
 export function readCookie(ctx: Context, request: Pick<FastifyRequest, 'headers'>): string | null {
   return readSecret(ctx, request, SESSION);
 }
 
-/**
- * Returns the long-lived cookie that identifies a browser even after its session has ended, or null. This cookie gives
- * no access.
- */
+/** Reads the long-lived cookie that identifies a browser even after its session has ended. It gives no access. */
 function readDeviceCookie(ctx: Context, request: Pick<FastifyRequest, 'headers'>): string | null {
   return readSecret(ctx, request, DEVICE);
 }

@@ -50,15 +50,11 @@ async function requestEmailChange(
   return null;
 }
 
-/** Returns the new address that a link confirms, or null if this user has no valid link with this secret. */
 async function findEmailChange(ctx: Context, user: User, secret: string): Promise<string | null> {
   return isSecret(secret) ? findNewAddress(ctx, user.id, secret) : null;
 }
 
-/**
- * Replaces the user's address with the confirmed address. Returns false if the link has expired, was used or belongs to
- * another user, or if the address is taken.
- */
+/** Replaces the user's address. Returns false if the link is not valid for this user, or if the address is taken. */
 export async function confirmEmailChange(ctx: Context, user: User, secret: string): Promise<boolean> {
   const email = await findEmailChange(ctx, user, secret);
   if (email === null) return false;

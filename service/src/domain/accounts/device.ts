@@ -17,10 +17,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/**
- * Returns a name that helps the user recognize a browser, such as "Safari on iPhone". If only the browser or only the
- * system is known, returns just that name. Returns null if both are unknown.
- */
+/** Returns a name by which the user recognizes a browser, such as "Safari on iPhone", or null. */
 export function describeBrowser(userAgent: string | undefined): string | null {
   const nameIn = (table: readonly [RegExp, string][]) =>
     table.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];
@@ -29,10 +26,7 @@ export function describeBrowser(userAgent: string | undefined): string | null {
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
-/**
- * Shortens an IPv4 address to the form `203.0.113.x`, and an IPv6 address to its /48 prefix. The user can still
- * recognize the network, but the result does not identify a household.
- */
+/** Shortens an address to a network that the user can still recognize, but that does not identify a household. */
 export function describeNetwork(network: string): string {
   if (network.includes(':')) return `${network.split(':').slice(0, 3).join(':')}::`;
   const octets = network.split('.');

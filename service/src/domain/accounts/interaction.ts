@@ -68,7 +68,6 @@ export async function showInteraction(
   return { page, formTargets, images: [logoUrl] };
 }
 
-/** Applies the user's decision on the consent page. */
 export async function decideInteraction(
   ctx: Context,
   { session }: Browser,
@@ -122,10 +121,7 @@ function loginHint({ params }: Interaction): string | undefined {
   return typeof hint === 'string' && hint.length <= MAX_EMAIL_LENGTH ? hint : undefined;
 }
 
-/**
- * Returns the URL that continues the app's request. Uses `baseUrl`, which has the browser's current host, because the
- * browser's cookies are bound to that host.
- */
+/** Uses `baseUrl`, which has the browser's current host, because the browser's cookies are bound to that host. */
 function resumeUrl({ baseUrl }: Context, { uid }: Interaction): string {
   return `${baseUrl}/oauth/authorize/${uid}`;
 }
@@ -163,7 +159,6 @@ function hostOf(uri: string): string {
   return host === '' ? protocol.slice(0, -1) : host;
 }
 
-/** Returns the `amr` values of an authentication. */
 function amrOf({ method, secondFactor }: Authentication): string[] {
   if (method === 'passkey') return [...AMR.passkey];
   return secondFactor === null ? [...AMR.password] : [...AMR.code];
@@ -174,9 +169,6 @@ export function signInOf(session: Session): PageSignIn {
   return { userId: session.user.id, at, amr: amrOf(session) };
 }
 
-/**
- * Returns whether the user has a sign-in method that meets one of the requested authentication contexts (`acr_values`).
- */
 export async function canStepUp(
   ctx: Pick<Context, 'db' | 'config' | 'baseUrl'>,
   userId: string,
@@ -189,10 +181,6 @@ export async function canStepUp(
   return isRequested(AMR.code) && (await hasSecondFactor(ctx.db, userId));
 }
 
-/**
- * Returns whether the user must sign in again with a stronger method. That is the case if the session does not meet the
- * requested authentication contexts, but another of the user's sign-in methods would.
- */
 async function needsStepUp(
   ctx: Pick<Context, 'db' | 'config' | 'baseUrl'>,
   session: Session,

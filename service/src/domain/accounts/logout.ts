@@ -14,10 +14,8 @@ import type { Browser } from './browser.ts';
 import { addPageRoute, type PageRequest, type PageResponse, sendPage } from './page-route.ts';
 import { deleteSession } from './session-store.ts';
 
-/** An app's validated request to sign the user out. */
 type Logout = {
   client: RegisteredClient | null;
-  /** A redirect URI that is registered for the client. */
   redirectUri: string | null;
   state: string | null;
   /** The user whom the app signed in, according to the ID token that the app sent. */
@@ -45,7 +43,6 @@ async function showLogout(ctx: Context, browser: Browser, { query }: PageRequest
   return { page, formTargets: redirectUri === null ? [] : [redirectUri] };
 }
 
-/** Signs the user out after they have confirmed on our page. */
 async function confirmLogout(ctx: Context, browser: Browser, { form }: PageRequest): Promise<PageResponse> {
   return signOut(ctx, browser, await readLogout(ctx, form));
 }
@@ -101,10 +98,7 @@ function refuse(message: string): ApiError {
 
 const PATH = '/oauth/logout';
 
-/**
- * Adds the end-session endpoint. Requests that accept HTML get client errors (4xx) as a page. All other errors are sent
- * as an error object.
- */
+/** Adds the end-session endpoint. Browsers get client errors as a page; all other errors are error objects. */
 export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
   app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown);
@@ -134,7 +128,7 @@ export function addLogoutRoutes(app: FastifyInstance, ctx: Context): void {
   );
 }
 
-/** Returns the string fields of the body. The GET route validates their values. */
+/** The GET route validates the values. */
 function textMembers(body: unknown): [string, string][] {
   return Object.entries(body ?? {}).filter(
     (member): member is [string, string] => typeof member[1] === 'string',

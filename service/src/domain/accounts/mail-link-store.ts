@@ -13,16 +13,12 @@ const CHANGE_EMAIL_LINK_TTL = '1 hour';
 
 type Parts = Pick<Context, 'random' | 'sealing'>;
 
-/**
- * A registration whose email address is not confirmed yet. The registration is stored in sealed form, together with the
- * link.
- */
+/** A registration whose email address is not confirmed yet. It is stored in sealed form, together with the link. */
 type Registration = { email: string; kind: UserKind; passwordHash: string; locale?: string };
 
 /** `browser`: the hash of the cookie of the browser that started the registration. */
 type ConfirmLink = { registration: Registration; browser: Buffer | null; continueTo: string | null };
 
-/** Creates a confirmation link and returns its secret. */
 export async function createConfirmLink(
   { random, sealing }: Parts,
   tx: Db,
@@ -49,10 +45,7 @@ export async function createResetLink({ random }: Parts, tx: Db, userId: string)
   return secret;
 }
 
-/**
- * Creates a link that confirms the user's new address, and returns the link's secret. Replaces the user's older links
- * of this kind.
- */
+/** Creates a link that confirms the user's new address and replaces the user's older ones. Returns its secret. */
 export async function createChangeEmailLink(
   { random, sealing }: Parts,
   tx: Db,
@@ -130,7 +123,6 @@ export async function consumeLink(tx: Db, purpose: LinkPurpose, secret: string):
   return numDeletedRows === 1n;
 }
 
-/** Deletes the user's links for `purpose`, or all of the user's links if no purpose is given. */
 export async function deleteLinksOf(db: Db, userId: string, purpose?: LinkPurpose): Promise<void> {
   const links = db.deleteFrom('mail_links').where('user_id', '=', userId);
   await (purpose === undefined ? links : links.where('purpose', '=', purpose)).execute();

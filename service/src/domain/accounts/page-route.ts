@@ -35,7 +35,6 @@ export type PageHandler = (
 type PageRoute = {
   method: 'GET' | 'POST';
   path: string;
-  /** The allowed form fields, besides the CSRF token. */
   fields?: readonly string[];
   handle: PageHandler;
 };
@@ -66,10 +65,6 @@ export function addPageRoute(
   });
 }
 
-/**
- * Returns the context for a page. If a user is signed in, the audit log attributes this context's transactions to that
- * user.
- */
 function forVisitor(ctx: Context, { id }: FastifyRequest, { session }: Browser): Context {
   const own = forRequest(ctx, { id });
   if (session === null) return own;
@@ -101,7 +96,6 @@ function sendResponse(ctx: Context, reply: FastifyReply, response: PageResponse)
   return sendPage(reply, response.page, response.status ?? 200, response);
 }
 
-/** Sets up a Fastify scope for pages. In this scope, errors are shown as pages too. */
 export function preparePages(app: FastifyInstance, ctx: Context): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
@@ -138,10 +132,7 @@ type Handle = (
 
 const SIGN_IN: PageResponse = { redirect: '/sign-in' };
 
-/**
- * Wraps a page for signed-in users. Redirects everyone else to the sign-in page, including users whose session ends
- * during the request.
- */
+/** Wraps a page for signed-in users. Everyone else is redirected to sign in, also if the session ends meanwhile. */
 export function withSession(handle: Handle): PageHandler {
   return async (ctx, browser, request) => {
     if (browser.session === null) return SIGN_IN;

@@ -71,10 +71,7 @@ export async function findPasskey(db: Db, credentialId: Buffer) {
     .executeTakeFirst();
 }
 
-/**
- * Records a use of the passkey with the authenticator's new signature counter. Returns false if the passkey was
- * deleted.
- */
+/** Records a use of the passkey. Returns false if the passkey was deleted. */
 export async function touchPasskey(db: Db, id: string, signCount: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('passkeys')

@@ -41,15 +41,12 @@ export function supportsPasskeys({ baseUrl }: Pick<Context, 'baseUrl'>): boolean
   return isIP(rpIdOf(baseUrl).replace(/^\[|\]$/g, '')) === 0;
 }
 
-/**
- * Returns the URL of `path` on localhost if passkeys work on localhost but not on this host. Otherwise returns null.
- */
+/** Returns the URL of `path` on localhost if passkeys work there but not on this host. */
 export function passkeyUrl(ctx: Pick<Context, 'config' | 'baseUrl'>, path: string): string | null {
   const localhost = supportsPasskeys(ctx) ? null : localhostUrl(ctx);
   return localhost === null ? null : localhost + path;
 }
 
-/** Returns the WebAuthn options for adding a passkey to the user's account. */
 export async function addPasskeyOptions(ctx: Context, cookie: string, user: User) {
   const credentialIds = await listCredentialIds(ctx.db, user.id);
   const options = await generateRegistrationOptions({
@@ -66,10 +63,7 @@ export async function addPasskeyOptions(ctx: Context, cookie: string, user: User
   return options;
 }
 
-/**
- * Adds a passkey. Returns false if the response is invalid or does not answer a pending challenge, or if the passkey is
- * already registered.
- */
+/** Returns false if the response is invalid, answers no pending challenge, or the passkey is already registered. */
 export async function addPasskey(
   ctx: Context,
   cookie: string,
@@ -109,7 +103,6 @@ export async function addPasskey(
   });
 }
 
-/** Returns the WebAuthn options for signing in with any passkey. */
 export async function signInOptions(ctx: Context, cookie: string) {
   const options = await generateAuthenticationOptions({
     rpID: rpIdOf(ctx.baseUrl),
@@ -169,10 +162,7 @@ async function orNull<T>(verify: () => Promise<T>): Promise<T | null> {
   }
 }
 
-/**
- * Reads the challenge that the response claims to answer. Callers consume the challenge before they verify the
- * response, so a challenge works only once.
- */
+/** Reads the challenge that the response claims to answer. Callers consume it before they verify the response. */
 function readChallenge({ response }: { response: object }): string {
   try {
     const { clientDataJSON } = response as { clientDataJSON?: unknown };
@@ -254,9 +244,7 @@ async function handleCall(
   return handle(forRequest(own, { id: request.id }), browser, body, reply);
 }
 
-/**
- * Throws unless the user signed in recently, so that nobody can add a passkey in a browser that was left signed in.
- */
+/** Without this check, anyone could add a passkey in a browser that was left signed in. */
 function requireRecentSession(session: Browser['session']): Session {
   if (session === null) throw new ApiError('unauthorized');
   if (!session.isRecent) throw new ApiError('recent_sign_in_required');

@@ -34,12 +34,10 @@ export async function verifyPassword(
   return matches && typeof passwordHash === 'string';
 }
 
-/** Returns whether the hash was made with parameters other than the current ones. */
 export function needsRehash(passwordHash: string): boolean {
   return !passwordHash.startsWith(CURRENT_PREFIX);
 }
 
-/** Returns an error message for the form if a new password is not acceptable, otherwise null. */
 export function findPasswordProblem(password: string, email: string): string | null {
   const length = [...password].length;
   if (length < MIN_LENGTH) return `Use at least ${MIN_LENGTH} characters.`;

@@ -20,7 +20,6 @@ import { rememberSource, throttleAttempt, throttleMail } from './throttle.ts';
 
 type RegistrationInput = { email: string; password: string; kind: string; continueTo: string | null };
 
-/** Error messages for the form, by field. */
 type FormProblems = Partial<Record<'email' | 'password' | 'kind', string>>;
 
 export const INVALID_EMAIL = 'Enter a valid email address, such as name@example.com.';
@@ -57,10 +56,7 @@ async function startRegistration(
 
 type PendingRegistration = { email: string; needsPassword: boolean };
 
-/**
- * Finds the registration for a confirmation link. `needsPassword` is true if another browser started the registration.
- * The user must then enter the password chosen at registration, because anyone can register someone else's address.
- */
+/** Finds a registration. Another browser needs its password, because anyone can register someone else's address. */
 async function findPendingRegistration(
   ctx: Context,
   cookie: string,
@@ -76,7 +72,6 @@ type Confirmation =
   | { outcome: 'wrong_password' }
   | { outcome: 'gone' };
 
-/** Creates the account and signs the browser in. */
 async function confirmRegistration(
   ctx: Context,
   { cookie, source }: Pick<Browser, 'cookie' | 'source'>,

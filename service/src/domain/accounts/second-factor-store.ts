@@ -3,9 +3,7 @@ import type { Db } from '../../platform/db/pool.ts';
 
 export type TotpSecret = { sealed_secret: Buffer; confirmed_at: string | null };
 
-/**
- * Stores an unconfirmed secret, replacing an older unconfirmed one. Returns false if the user has a confirmed secret.
- */
+/** Replaces an older unconfirmed secret. Returns false if the user has a confirmed one. */
 export async function upsertUnconfirmedSecret(db: Db, userId: string, sealed: Buffer): Promise<boolean> {
   const { numAffectedRows } =
     await sql`insert into totp_secrets as s (user_id, sealed_secret) values (${userId}, ${sealed})
@@ -70,7 +68,6 @@ export async function countRecoveryCodes(db: Db, userId: string): Promise<number
   return rows[0]?.count ?? 0;
 }
 
-/** Deletes the secret and the recovery codes. Returns whether the secret was confirmed. */
 export async function deleteSecondFactorOf(db: Db, userId: string): Promise<boolean> {
   await db.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
   const deleted = await db
@@ -81,7 +78,6 @@ export async function deleteSecondFactorOf(db: Db, userId: string): Promise<bool
   return deleted !== undefined && deleted.confirmed_at !== null;
 }
 
-/** Locks up to `limit` secrets that are sealed with a key other than `keyId`. */
 export async function lockSecretsToReseal(db: Db, keyId: Buffer, limit: number) {
   return db
     .selectFrom('totp_secrets')

@@ -38,27 +38,20 @@ export async function hasSecondFactor(db: Db, userId: string): Promise<boolean> 
 
 type TotpSetup = { secret: string; uri: string };
 
-/**
- * Creates a secret for the user's authenticator app. Replaces any unconfirmed secret, because somebody else may have
- * seen that one. Returns null if the second factor is already on.
- */
+/** Returns null if the second factor is on. Replaces an unconfirmed secret, which somebody else may have seen. */
 async function startTotp(ctx: Context, user: User): Promise<TotpSetup | null> {
   const secret = ctx.random(TOTP_SECRET_BYTES);
   const sealed = ctx.sealing.seal(PURPOSE, secret, user.id);
   return (await store.upsertUnconfirmedSecret(ctx.db, user.id, sealed)) ? describeSetup(user, secret) : null;
 }
 
-/** Returns the secret that has not been confirmed with a code yet, or null if there is none. */
 async function readTotpSetup(ctx: Context, user: User): Promise<TotpSetup | null> {
   const known = await store.findTotpSecret(ctx.db, user.id);
   if (known === undefined || known.confirmed_at !== null) return null;
   return describeSetup(user, openSecret(ctx, user.id, known.sealed_secret));
 }
 
-/**
- * If the code is right, turns the second factor on and returns the recovery codes, which cannot be shown again. Returns
- * null if the code is wrong or there is no unconfirmed secret.
- */
+/** Turns the second factor on if the code is right. Returns the recovery codes, which cannot be shown again. */
 async function confirmTotp(ctx: Context, session: Session, code: string): Promise<string[] | null> {
   const { user } = session;
   const known = await store.findTotpSecret(ctx.db, user.id);
@@ -77,10 +70,7 @@ async function confirmTotp(ctx: Context, session: Session, code: string): Promis
   });
 }
 
-/**
- * Consumes a code from the authenticator app or a recovery code. Returns which kind of code it was, or null if the code
- * is not valid.
- */
+/** Returns which kind of code was consumed, or null if the code is not valid. */
 export async function consumeSecondFactor(
   ctx: Context,
   tx: Db,
@@ -103,7 +93,6 @@ export async function consumeSecondFactor(
 
 type Parts = Pick<Context, 'db' | 'sealing' | 'clock' | 'random'>;
 
-/** Turns the second factor off at the user's request. If it is already off, only deletes an unconfirmed secret. */
 async function removeSecondFactor(ctx: Context, session: Session): Promise<void> {
   await ctx.db.transaction().execute(async (tx) => {
     await lockSession(tx, session);
@@ -126,7 +115,6 @@ export async function resetSecondFactor(ctx: Parts, emailOrId: string, accountUr
   });
 }
 
-/** Deletes the second factor and tells the user by email. Returns false if the second factor was off. */
 async function turnOff(ctx: Parts, tx: Db, user: User, accountUrl: string): Promise<boolean> {
   if (!(await store.deleteSecondFactorOf(tx, user.id))) return false;
   const mail = composeMail(user.email, localeOf(user), 'second_factor_removed', { url: accountUrl });
@@ -134,7 +122,6 @@ async function turnOff(ctx: Parts, tx: Db, user: User, accountUrl: string): Prom
   return true;
 }
 
-/** Reseals all TOTP secrets under the newest `CAUSEWAY_SECRET` and returns how many it resealed. */
 export async function resealTotpSecrets({ db, sealing }: Pick<Context, 'db' | 'sealing'>): Promise<number> {
   let resealed = 0;
   for (;;) {

@@ -8,10 +8,8 @@ import type { User } from '../users/store.ts';
 type SignInMethod = 'password' | 'passkey';
 export type SecondFactor = 'totp' | 'recovery_code';
 
-/** How the user signed in. */
 export type Authentication = { method: SignInMethod; secondFactor: SecondFactor | null };
 
-/** A signed-in browser. */
 export type Session = Authentication & {
   id: string;
   user: User;
@@ -21,7 +19,6 @@ export type Session = Authentication & {
   isUseStale: boolean;
 };
 
-/** A session in the list that its user sees. */
 type ListedSession = {
   id: string;
   browser: string | null;
@@ -109,7 +106,6 @@ export async function deleteSession(db: Db, cookie: string): Promise<void> {
   await db.deleteFrom('browser_sessions').where('hash', '=', hashSecret(cookie)).execute();
 }
 
-/** Deletes one of the user's sessions. Returns false if the user has no such session. */
 export async function deleteSessionOf(db: Db, userId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('browser_sessions')
@@ -119,10 +115,7 @@ export async function deleteSessionOf(db: Db, userId: string, id: string): Promi
   return numDeletedRows === 1n;
 }
 
-/**
- * Deletes all of the user's sessions except `keptId`. Also deletes the user's pending sign-ins, which still need a
- * code.
- */
+/** Also deletes the user's pending sign-ins, which still need a code. */
 export async function deleteSessionsOf(db: Db, userId: string, keptId?: string): Promise<void> {
   const sessions = db.deleteFrom('browser_sessions').where('user_id', '=', userId);
   await (keptId === undefined ? sessions : sessions.where('id', '<>', keptId)).execute();
@@ -142,7 +135,6 @@ export async function insertPendingSignIn(db: Db, cookie: string, userId: string
     values (${hashSecret(cookie)}, ${userId}, now() + ${PENDING_TTL}::interval)`.execute(db);
 }
 
-/** Returns the user who must still enter a code to finish signing in on this browser, or null if there is none. */
 export async function findPendingUser(db: Db, cookie: string): Promise<string | null> {
   const { rows } = await sql<{ user_id: string }>`select user_id from pending_sign_ins
     where hash = ${hashSecret(cookie)} and expires_at > now() and attempts < ${MAX_ATTEMPTS}`.execute(db);

@@ -49,10 +49,7 @@ export async function startSession(
   return newCookie;
 }
 
-/**
- * Ends all of the user's other sessions, and every sign-in that still needs a code. Returns a new cookie for this
- * session. The session keeps its sign-in time.
- */
+/** Ends the user's other sessions and pending sign-ins. Returns a new cookie; the session keeps its sign-in time. */
 export async function keepOnlySession(
   { random }: Pick<Context, 'random'>,
   tx: Db,

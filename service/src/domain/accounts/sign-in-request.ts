@@ -1,21 +1,14 @@
 import type { Context } from '../../platform/context/context.ts';
 import type { Interaction } from '../../platform/context/ports.ts';
 
-/** What the pages need to know about an app's pending sign-in request. */
 type SignInRequest = {
   app: string;
   logoUrl: string | null;
-  /**
-   * The app's redirect URIs and origins. The page's CSP must allow them in `form-action`, because submitting a form on
-   * the page may redirect the browser to the app.
-   */
+  /** The page's CSP must allow these in `form-action`, because a submitted form may redirect to the app. */
   formTargets: string[];
 };
 
-/**
- * Finds the sign-in request by its return path. Anyone who knows the path learns which app made the request, but
- * nothing about the user.
- */
+/** Anyone who knows the return path learns which app made the request, but nothing about the user. */
 export async function findSignInRequest(
   ctx: Context,
   returnPath: string | null,
@@ -41,10 +34,7 @@ export async function describeSignInRequest(
 const INTERACTION_PATH = /^\/interaction\/([A-Za-z0-9_-]{1,64})$/;
 const ACCOUNT_PATH = /^\/account\/(email|password|second-factor|delete)$/;
 
-/**
- * Parses the `next` parameter. Only an app's pending sign-in and the account forms are allowed: accepting any URL would
- * be an open redirect.
- */
+/** Allows only an app's pending sign-in and the account forms: accepting any URL would be an open redirect. */
 export function parseReturnPath(next: unknown): string | null {
   if (typeof next !== 'string') return null;
   return INTERACTION_PATH.test(next) || ACCOUNT_PATH.test(next) ? next : null;

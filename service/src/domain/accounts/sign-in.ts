@@ -21,16 +21,10 @@ import { noteSignIn, throttleAttempt, throttleCode } from './throttle.ts';
 
 type Visitor = Pick<Browser, 'cookie' | 'source'>;
 
-/**
- * The result of a correct password, with the browser's new cookie. After `needs_code`, the browser is not signed in
- * until `completeSignIn` accepts a code.
- */
+/** After `needs_code`, the browser is not signed in until `completeSignIn` accepts a code. */
 type SignIn = { outcome: 'done' | 'needs_code'; cookie: string };
 
-/**
- * Signs in with a password. Returns null on failure. Callers cannot tell a wrong password from an unknown
- * address.
- */
+/** Returns null on failure. Callers cannot tell a wrong password from an unknown address. */
 async function signInWithPassword(
   ctx: Context,
   { cookie, source }: Visitor,
@@ -72,14 +66,12 @@ async function signInWithPassword(
   return signIn;
 }
 
-/** Returns whether this browser has sent the correct password and must still send a code. */
 async function isCodePending({ db }: Context, { cookie }: Visitor): Promise<boolean> {
   return (await findPendingUser(db, cookie)) !== null;
 }
 
 type CodeSignIn = { outcome: 'done'; cookie: string } | { outcome: 'wrong_code' } | { outcome: 'gone' };
 
-/** Completes a sign-in with a code from the authenticator app or a recovery code. */
 async function completeSignIn(ctx: Context, { cookie, source }: Visitor, code: string): Promise<CodeSignIn> {
   const userId = await countPendingAttempt(ctx.db, cookie);
   const user = userId === null ? undefined : await findUser(ctx.db, userId);
@@ -171,7 +163,6 @@ export async function postSignIn(
   return { status: 422, page, formTargets: signIn?.formTargets ?? [] };
 }
 
-/** Asks for a code from the authenticator app, after the password. */
 export async function showCode(
   ctx: Context,
   browser: Browser,

@@ -4,7 +4,6 @@ import type { Db } from '../../platform/db/pool.ts';
 
 export type WindowCount = { count: number; remainingSeconds: number };
 
-/** How long a browser or network counts as known after its last sign-in. */
 const SOURCE_TTL = '90 days';
 
 /**
@@ -45,10 +44,7 @@ export async function rememberSources(db: Db, account: Buffer, sources: readonly
     on conflict (account, source) do update set used_at = now()`.execute(db);
 }
 
-/**
- * Returns whether someone has signed in to the account from the source, which is a browser or a network. `accounts`
- * contains the hashes of this account, one per configured secret, and `sources` contains the hashes of this source.
- */
+/** Both lists contain one hash per configured secret: `accounts` of the account, `sources` of a browser or network. */
 export async function findKnownSource(
   db: Db,
   accounts: readonly Buffer[],

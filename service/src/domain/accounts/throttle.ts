@@ -20,13 +20,9 @@ const MAX_MAILS_PER_DAY = 10;
  */
 const MAX_CODES_PER_HOUR = 10;
 
-/**
- * Where a request comes from. `device` is the browser's long-lived cookie. `browser` is the browser's name, or null if
- * unknown.
- */
+/** Where a request comes from. `device` is the browser's long-lived cookie, `browser` the browser's name if known. */
 export type Source = { device: string; network: string; browser: string | null };
 
-/** Limits how often a network may submit forms and make passkey calls. */
 export async function throttleNetwork(ctx: Context, request: FastifyRequest): Promise<void> {
   await enforceLimit(ctx, 'account_forms', clientNetwork(request));
 }
@@ -68,10 +64,7 @@ export async function throttleCode(
   };
 }
 
-/**
- * Marks the browser and the network as known, so that their later attempts have their own counts. Returns whether the
- * browser is new to the account, and the browser's hash.
- */
+/** Gives the browser and the network counts of their own. Returns whether the browser is new to the account. */
 export async function rememberSource(
   ctx: Context,
   email: string,
@@ -114,10 +107,7 @@ function accountKeys({ sealing }: Context, purpose: string, email: string, sourc
   return sealing.tags(purpose, source === '' ? normalizeEmail(email) : `${normalizeEmail(email)} ${source}`);
 }
 
-/**
- * Returns the keys under which attempts from this source on this account are counted. Each known browser or network has
- * its own count. All unknown browsers and networks share one count.
- */
+/** Each known browser or network has its own count. All unknown browsers and networks share one. */
 async function countingKeys(ctx: Context, purpose: string, email: string, source: Source): Promise<Buffer[]> {
   const accounts = accountKeys(ctx, 'account', email);
   for (const hashes of sourceHashes(ctx, source)) {

@@ -3,16 +3,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 /** The time step and the number of digits that every authenticator app supports (RFC 6238). */
 const STEP_MS = 30_000;
 const DIGITS = 6;
-/**
- * The accepted time steps, relative to the current one. Adjacent steps are accepted, because phone clocks drift (RFC
- * 6238 §5.2).
- */
+/** Adjacent time steps are accepted too, because phone clocks drift (RFC 6238 §5.2). */
 const ACCEPTED_OFFSETS = [0, -1, 1] as const;
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 export const TOTP_SECRET_BYTES = 20;
 
-/** Returns the code for a time step. */
 export function totpCode(secret: Buffer, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -26,9 +22,7 @@ export function totpStep(now: number): number {
   return Math.floor(now / STEP_MS);
 }
 
-/**
- * Returns the time step that the code belongs to, or null if the code is wrong. The caller accepts each step only once.
- */
+/** Returns the time step that the code belongs to, or null. The caller accepts each step only once. */
 export function findTotpStep(secret: Buffer, code: string, now: number): number | null {
   if (code.length !== DIGITS) return null;
   const presented = Buffer.from(code);

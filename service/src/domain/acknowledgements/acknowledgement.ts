@@ -45,10 +45,7 @@ export async function acknowledge(
   });
 }
 
-/**
- * Returns the current version of the document. Throws `acknowledgement_outdated` if the version or hash in the input is
- * not the current one. All options that require the document have the same version of it, so the first match is enough.
- */
+/** All options that require the document have the same version of it, so the first match is enough. */
 function findCurrent(options: readonly OfferOption[], input: NewAcknowledgement): AcknowledgementDetails {
   const current = options
     .flatMap(({ requirements }) => requirements)
@@ -61,10 +58,7 @@ function findCurrent(options: readonly OfferOption[], input: NewAcknowledgement)
   return current;
 }
 
-/**
- * Lists the user's acknowledgements for the offer, from all partners. An acknowledgement through one partner counts for
- * every partner.
- */
+/** Lists acknowledgements through all partners: one through any partner counts for every partner. */
 export async function listAcknowledged(
   ctx: Context,
   caller: UserCaller,

@@ -5,10 +5,7 @@ import type { Database } from '../../platform/db/tables.ts';
 
 export type AcknowledgementRow = Database['acknowledgements'];
 
-/**
- * Inserts the row. If a row with the same user, partner, offer, document, version and hash exists, returns that row
- * instead.
- */
+/** If the row exists, returns the existing one. */
 export async function insertOnce(
   tx: Db,
   row: AcknowledgementRow,
@@ -66,7 +63,6 @@ export async function listAcknowledgementsOf(db: Db, userId: string) {
     .execute();
 }
 
-/** Clears the column `network` of the user's acknowledgements. Returns whether the user has any acknowledgements. */
 export async function removeNetworks(tx: Db, userId: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('acknowledgements')

@@ -29,10 +29,7 @@ export type Claim = { step: 'create' | 'resend' | 'wait'; row: SubmissionRow; pr
 
 const RESEND_INTERVAL_MS = 60_000;
 const DAY_MS = 86_400_000;
-/**
- * How long the reconciler ignores a new submission. If the provider has not responded by then, its response counts as
- * lost.
- */
+/** If the provider has not responded to a new submission by then, its response counts as lost. */
 const RECONCILE_AFTER = '1 minute';
 
 /**

@@ -6,13 +6,9 @@ import { readPiiFacts } from '../pii/pii.ts';
 
 const COUNTRY_FIELDS = new Set(['country', 'country of citizenship']);
 
-/**
- * Matches values that are URLs. The provider would fetch the URL and show the file, so a URL could make the provider
- * read from internal addresses.
- */
+/** The provider would fetch a URL and show the file, so a URL could make it read from internal addresses. */
 const URL_VALUE = /^[\s\p{C}]*(?:[a-z][a-z0-9+.-]*:\/\/|\/\/|(?:data|blob|javascript|file|mailto):|www\.)/iu;
 
-/** Throws `validation_failed` for values that are URLs. */
 export function assertNoUrls(values: FormValues): void {
   const fields = Object.keys(values).filter((name) => URL_VALUE.test(values[name] ?? ''));
   if (fields.length > 0)
@@ -22,10 +18,7 @@ export function assertNoUrls(values: FormValues): void {
     );
 }
 
-/**
- * Returns whether a country field contains the United States. Matches field names as the provider does: ignores case,
- * and treats underscores as spaces.
- */
+/** Matches field names as the provider does: ignores case, and treats underscores as spaces. */
 export function hasUnitedStatesCountry(values: FormValues): boolean {
   return Object.entries(values).some(([name, value]) => {
     const field = name
@@ -36,10 +29,7 @@ export function hasUnitedStatesCountry(values: FormValues): boolean {
   });
 }
 
-/**
- * Throws `tax_form_not_applicable` for a US person, who needs a W-9 instead. Returns the version of the stored personal
- * data.
- */
+/** A US person needs a W-9 instead. Returns the version of the stored personal data. */
 export async function assertNotUnitedStates(
   ctx: Context,
   userId: string,

@@ -21,16 +21,10 @@ const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const POLL_INTERVAL_MS = 30_000;
 const WEEK_MS = 7 * 24 * HOUR_S * 1000;
-/**
- * How long the provider may take to create a submission. If the provider still does not know a submission after this
- * time, the submission was never created.
- */
+/** A submission that the provider still does not know after this time was never created. */
 const CREATION_TIMEOUT_MS = 10 * 60_000;
 
-/**
- * Starts the worker that regularly asks the provider about open submissions, in case an event was lost. The worker also
- * archives forms that have ended.
- */
+/** Asks the provider about open submissions, in case an event was lost, and archives forms that have ended. */
 export function startDocumentReconciler(ctx: Context): Promise<QueueWorker> {
   return startQueueWorker(ctx, {
     name: 'documents',
@@ -79,7 +73,6 @@ export async function archiveNextForm(ctx: Context): Promise<Step> {
   }
 }
 
-/** Returns whether the form's link expired at least a week ago. */
 function isLongExpired({ clock }: Context, { expires_at }: SubmissionRow): boolean {
   return Date.parse(expires_at) + WEEK_MS < clock.now();
 }
@@ -88,10 +81,7 @@ function isCreationOver({ clock }: Context, { updated_at }: SubmissionRow): bool
   return clock.now() - Date.parse(updated_at) > CREATION_TIMEOUT_MS;
 }
 
-/**
- * Reads the submission from the provider. Returns null while the provider may still be creating it. A submission that
- * the provider never created is reported as expired, because it cannot be retried: the form values are not stored.
- */
+/** Null while the provider may still be creating it. If it never did, expired: the form values are not stored. */
 async function readSubmission(
   ctx: Context,
   row: SubmissionRow,

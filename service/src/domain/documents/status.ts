@@ -15,10 +15,7 @@ import {
   type SubmissionRow,
 } from './store.ts';
 
-/**
- * Updates the submission to the provider's status, but never back to an earlier one. If the status changed, reports the
- * change. Returns the row.
- */
+/** Never moves back to an earlier status. Reports the change if there is one. */
 export async function changeSubmission(
   ctx: Context,
   tx: Db,
@@ -32,7 +29,6 @@ export async function changeSubmission(
   return row;
 }
 
-/** Appends an event about a new or changed submission for every partner that may read such events. */
 export async function reportSubmission(
   ctx: Context,
   tx: Db,

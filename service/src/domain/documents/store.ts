@@ -14,10 +14,7 @@ const LEASE = '60 seconds';
 
 export type SubmissionRow = Database['document_submissions'];
 
-/**
- * Returns the user's latest submission of this type. Until the transaction ends, blocks other calls for the same user
- * and type.
- */
+/** Until the transaction ends, blocks other calls for the same user and type. */
 export async function lockLatest(
   db: Db,
   userId: string,
@@ -37,10 +34,7 @@ export async function lockLatest(
     .executeTakeFirst();
 }
 
-/**
- * Inserts a submission. The reconciler ignores it for the interval `reconcileAfter` (by the database clock), because
- * our request to the provider may still be running.
- */
+/** The reconciler ignores the row for `reconcileAfter`, because our request to the provider may still be running. */
 export async function insertSubmission(
   db: Db,
   row: Omit<SubmissionRow, 'due_at'>,
@@ -53,7 +47,6 @@ export async function insertSubmission(
     .executeTakeFirstOrThrow();
 }
 
-/** Deletes a submission that we stored but the provider did not create. */
 export async function withdrawSubmission(db: Db, id: string): Promise<void> {
   await db
     .deleteFrom('document_submissions')
@@ -76,7 +69,6 @@ export async function setPiiVersion(db: Db, id: string, pii_version: number): Pr
   await db.updateTable('document_submissions').set({ pii_version }).where('id', '=', id).execute();
 }
 
-/** Locks the submission until the transaction ends. Returns the submission's status. */
 export async function lockSubmission(tx: Db, id: string): Promise<SubmissionStatus | undefined> {
   const { rows } = await sql<{ status: SubmissionStatus }>`
     select status from document_submissions where id = ${id} for update`.execute(tx);
@@ -115,10 +107,7 @@ export async function advanceSubmission(
   return db.selectFrom('document_submissions').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/**
- * Finds the submission that a provider event is about, by the provider's id. If the row or the event has no such id,
- * finds the submission by our own id (`externalId`).
- */
+/** Finds the submission by the provider's id or, if the row or the event has none, by our own id (`externalId`). */
 export async function findSubmissionOfEvent(
   db: Db,
   submissionId: number | null,
@@ -132,7 +121,6 @@ export async function findSubmissionOfEvent(
   return rows[0];
 }
 
-/** Claims one open submission that is due for a check. */
 export async function claimDueSubmission(db: Db): Promise<SubmissionRow | undefined> {
   const { rows } = await sql<SubmissionRow>`
     update document_submissions set lease_until = now() + ${LEASE}::interval
@@ -142,7 +130,6 @@ export async function claimDueSubmission(db: Db): Promise<SubmissionRow | undefi
   return rows[0];
 }
 
-/** Claims one form that has to be archived. */
 export async function claimFormToArchive(db: Db): Promise<SubmissionRow | undefined> {
   const { rows } = await sql<SubmissionRow>`
     with form as (
@@ -175,7 +162,6 @@ export async function finishDueSubmission(db: Db, id: string, seconds: number): 
     where id = ${id}`.execute(db);
 }
 
-/** Expires the user's open submissions. Returns their provider ids, and whether the user has ever signed a form. */
 export async function expireSubmissions(
   tx: Db,
   userId: string,
@@ -193,10 +179,7 @@ export async function expireSubmissions(
   };
 }
 
-/**
- * Returns how many open submissions are due for a check and how many forms have to be archived, and how long the oldest
- * of them has been waiting. Failed attempts do not shorten the wait of a form that has to be archived.
- */
+/** Counts open submissions that are due and forms to archive. Failed attempts do not shorten a form's wait. */
 export async function measureDueSubmissions(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`select count(*)::int as length,
     coalesce(extract(epoch from now() - min(since)), 0)::float8 as "oldestSeconds"
@@ -206,7 +189,6 @@ export async function measureDueSubmissions(db: Db): Promise<QueueState> {
   return rows[0] ?? EMPTY_QUEUE;
 }
 
-/** Lists the user's forms, oldest first. */
 export async function listSubmissionsOf(db: Db, userId: string) {
   return db
     .selectFrom('document_submissions')

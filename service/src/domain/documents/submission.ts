@@ -169,10 +169,7 @@ async function saveSigning(ctx: Context, id: string, signing: Signing): Promise<
   await ctx.db.transaction().execute((tx) => changeSubmission(ctx, tx, id, signing));
 }
 
-/**
- * Stores an open form and replies. If we closed the form in the meantime, for example because the user was erased, the
- * reconciler archives the form.
- */
+/** If we closed the form in the meantime, for example because the user was erased, the reconciler archives it. */
 function commitOpen(ctx: Context, id: string, signing: Signing): Promise<DocumentSubmission> {
   return ctx.commitReply(async (tx) => {
     const row = await changeSubmission(ctx, tx, id, signing);

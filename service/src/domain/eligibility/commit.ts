@@ -26,10 +26,7 @@ export type CommitRow = {
   user: string;
 };
 
-/**
- * What to do with a participation. `wait` means that nothing can be decided yet, for example because a review of the
- * user is in progress, a chain does not respond or the offer is not published. The caller tries again later.
- */
+/** `wait`: nothing can be decided yet, because of a review, a silent chain or an unpublished offer. Try again later. */
 export type CommitDecision =
   | { to: 'send' }
   | { to: 'wait' }
@@ -51,10 +48,7 @@ export async function decideCommits(ctx: Context, rows: readonly CommitRow[]): P
   return subjects.map((subject) => toDecision(subject === null ? null : (findings.shift() ?? null)));
 }
 
-/**
- * Returns the user, option and wallet to check. Returns null if the offer is not published, the option no longer
- * exists, or this release does not know the type of one of the option's requirements.
- */
+/** Null if the offer is not published, the option is gone, or this release does not know a requirement's type. */
 async function findSubject(ctx: Context, row: CommitRow): Promise<Subject | null> {
   const { userId, partnerId, chain, user: wallet } = row;
   const offer = await findOfferById(ctx, partnerId, row.offerId);
@@ -103,10 +97,7 @@ export async function decideRefunds(ctx: Context, rows: readonly CommitRow[]): P
   });
 }
 
-/**
- * Thrown if a participation became ineligible while its transaction was being signed. The signed transaction has not
- * been stored.
- */
+/** A participation became ineligible while its transaction was being signed. The transaction has not been stored. */
 export class EligibilityChanged extends Error {
   constructor() {
     super('the eligibility of a participation changed while its transaction was being signed');
@@ -149,7 +140,6 @@ export async function lockRefunds(
   if (held.length > 0 || rows.some(({ user }) => sanctions.has(user))) throw new EligibilityChanged();
 }
 
-/** Checks the requirements again, using the facts read in the database transaction. */
 function meetsRules(
   ctx: Context,
   facts: UserFacts | undefined,

@@ -133,15 +133,11 @@ function unreachable(code: CheckCode): Check {
   return checkOf(code, 'waiting', 'The blockchain cannot be reached right now. Try again in a moment.');
 }
 
-/** The rules of an option that decide which users are eligible. */
 export type Rules = Pick<OfferOption, 'id' | 'accreditation_days' | 'requirements'>;
 
 type Standing = { facts: UserFacts; isHeld: boolean; isSanctioned: boolean; isProven: boolean };
 
-/**
- * Evaluates the checks of a user and of a wallet without reading a chain. Assumes that the offer is open, has enough
- * supply and has no allow-list.
- */
+/** Assumes that the offer is open, has enough supply and has no allow-list. */
 export function decideRules(
   offerId: string,
   option: Rules,
@@ -166,16 +162,12 @@ export function decideRules(
 
 type Window = Pick<Situation['offer'], 'opens' | 'ends'>;
 
-/** Throws `offer_ended` or `offer_not_started` unless the offer is open. */
 export function assertOpen(offer: Window, clock: Clock): void {
   const check = decideWindow({ offer, now: clock.now() });
   if (check.status !== 'passed') throw refusal(check);
 }
 
-/**
- * Throws `offer_ended` if the offer has ended. An offer that has not started yet is accepted, because users can take
- * some steps in advance, such as binding a wallet.
- */
+/** Accepts an offer that has not started, because users can take some steps in advance, such as binding a wallet. */
 export function assertNotEnded(offer: Window, clock: Clock): void {
   const check = decideWindow({ offer, now: clock.now() });
   if (check.status === 'rejected') throw refusal(check);

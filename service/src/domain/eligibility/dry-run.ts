@@ -9,7 +9,6 @@ import { CHECKS, type Purpose } from './purpose.ts';
 import type { Eligibility, EligibilityQuery } from './schema.ts';
 import { readSituations, type SituationContext, type Target } from './situation.ts';
 
-/** Returns, for each option, what would happen if the user invested now. */
 export async function readEligibility(
   ctx: Context,
   caller: UserCaller,
@@ -44,7 +43,6 @@ export async function explain(
   return { object: 'eligibility', offer_id: offer.id, eligible, options };
 }
 
-/** Returns the purpose that applies when a user invests in the offer. */
 export function purposeOf({ type }: Pick<Offer, 'type'>): Purpose {
   return type === 'platform::token_sale' ? 'participate' : 'order';
 }

@@ -22,7 +22,6 @@ export type GateInput = {
   chain: ChainName;
 };
 
-/** The errors of `lockActiveAccount` and of `first` that refuse the user. */
 const REFUSALS_OF_LOCKS: ReadonlySet<ErrorCode> = new Set([
   'account_restricted',
   'offer_ended',
@@ -52,10 +51,7 @@ function readGate(
   return readSituations(ctx, user, offer, options, { wallet, chain }, CHECKS[purpose]);
 }
 
-/**
- * Like `decideFor`, but handles many users in one round trip to the database. Supports only purposes that do not check
- * the supply. The entry for an unknown user is null.
- */
+/** Decides for many users in one round trip to the database. Does not check the supply. Null for an unknown user. */
 export async function decideForAll(
   ctx: Context,
   purpose: 'commit',
@@ -104,10 +100,7 @@ export async function lockEligible(
   if (refusal !== null) throw recordRefused(ctx, { userId }, offer.id, refusal);
 }
 
-/**
- * Throws a refusal if a check has not passed. The refusal lists all failed checks in `errors.checks`. For an order,
- * returns whether `lockEligible` repeats all of the checks if its `first` locks the offer.
- */
+/** Throws a refusal with all failed checks. Returns whether `lockEligible` repeats every check of an order. */
 export async function assertEligible(
   ctx: Context,
   user: Pick<UserCaller, 'userId' | 'partnerId'>,
@@ -120,7 +113,6 @@ export async function assertEligible(
   return situations.every(({ isCoveredByLock }) => isCoveredByLock);
 }
 
-/** Records a refusal in the audit log and returns it. */
 export function recordRefused(
   ctx: Pick<Context, 'recordRefusal' | 'requestId'>,
   { userId }: Pick<UserCaller, 'userId'>,

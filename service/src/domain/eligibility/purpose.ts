@@ -63,15 +63,11 @@ const GENERAL: ReadonlySet<CheckCode> = new Set([
   'allow_list',
 ]);
 
-/** Returns the checks for this purpose that have not passed. */
 export function failuresOf(purpose: Purpose, findings: readonly Finding[]): Finding[] {
   return findings.filter(({ check }) => CHECKS[purpose].has(check.code) && check.status !== 'passed');
 }
 
-/**
- * Returns an error if a check for this purpose has failed, otherwise null. If several checks have failed, the first one
- * in the order below determines the error. `errors.checks` lists all failed checks.
- */
+/** The first failed check in the order below determines the error. `errors.checks` lists all failed checks. */
 export function refusalOf(purpose: Purpose, findings: readonly Finding[]): ApiError | null {
   const failures = failuresOf(purpose, findings);
   if (failures.length === 0) return null;

@@ -13,18 +13,14 @@ import type { Situation } from './situation.ts';
 
 type Status = Exclude<RequirementStatus, object>;
 
-/** The result of a check. */
 export type Finding = {
   check: Check;
-  /** The status of the requirement, if the check belongs to one. A refusal includes this status in `errors`. */
   requirement?: Status;
-  /** Set if the user completed the requirement with a different wallet. */
   isOtherWallet?: true;
   /** The remaining supply, if it is capped, in the smallest unit of the offer's first funding asset. */
   remaining?: bigint;
 };
 
-/** The next step for a check that the user cannot resolve with an API call. */
 export const CONTACT: CheckNext = { type: 'contact', method: null, path: null, body: null };
 
 const LEVELS: Partial<Record<RequirementType, Level>> = {
@@ -43,10 +39,7 @@ const NAMES: Partial<Record<RequirementType, string>> = {
 
 type Messages = Record<Status | 'update', string>;
 
-/**
- * The messages for each requirement type. Built once at startup, because checking all options of an offer uses dozens
- * of messages.
- */
+/** Built once at startup, because checking all options of an offer uses dozens of messages. */
 const MESSAGES = Object.fromEntries(REQUIREMENT_TYPES.map((type) => [type, messagesOf(type)])) as Record<
   RequirementType,
   Messages
@@ -89,10 +82,7 @@ function messagesOf(type: RequirementType): Messages {
   };
 }
 
-/**
- * Checks whether the user meets a requirement. Throws `unavailable` if this release does not know the type of the
- * requirement.
- */
+/** Throws `unavailable` if this release does not know the type of the requirement. */
 export function decideRequirement(requirement: Requirement, situation: Situation): Finding {
   assertKnownType(requirement);
   const { option, user, now, wallet } = situation;
@@ -127,10 +117,7 @@ function toOutcome(status: Status): Check['status'] {
   return status === 'rejected' ? 'rejected' : 'action_needed';
 }
 
-/**
- * Returns whether the requirement is rejected only because the user declined the form. The user can resolve this with a
- * new form.
- */
+/** The user has only declined the form, and can start a new one. */
 function isDeclined(requirement: Requirement, { user }: Situation, status: Status): boolean {
   return (
     requirement.type === 'document' &&

@@ -4,18 +4,12 @@ import { countryPolicy } from '../requirements/residence.ts';
 import { requirementStatus } from '../requirements/status.ts';
 import type { Rules } from './decide.ts';
 
-/**
- * An option before and after a change. `before` is null for a new option. `after` is null for a removed option.
- * `changed` lists the keys of the changed rules. The key of a requirement is its id.
- */
+/** `changed` lists the keys of the changed rules. The key of a requirement is its id. Null: a new or removed option. */
 export type RuleChange = { before: Rules | null; after: Rules | null; changed: readonly string[] };
 
 export type Gains = { gained: number; lost: number };
 
-/**
- * How a change affects users. `before` and `after`: how many users are eligible before and after the change. `rules`:
- * for each changed rule, how many users would gain or lose eligibility if only that rule changed.
- */
+/** `before`, `after`: how many users are eligible. `rules`: gains and losses if only that rule changed. */
 export type RuleImpact = Gains & { before: number; after: number; rules: Map<string, Gains> };
 
 /** Counts how many users would gain or lose eligibility. Reads them in batches, so that they need not fit in memory. */

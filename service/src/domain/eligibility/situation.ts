@@ -22,22 +22,15 @@ import {
   situationsStatement,
 } from './store.ts';
 
-/** The facts that decide whether a user may use one option. All of them are read before the decision. */
 export type Situation = {
-  /** Epoch milliseconds. */
   now: number;
   offer: Pick<Offer, 'id' | 'opens' | 'ends'>;
   option: Pick<OfferOption, 'id' | 'accreditation_days' | 'requirements'>;
   user: UserFacts;
   isHeld: boolean;
-  /**
-   * Whether `wallet` is on the sanctions list. If `wallet` is null: whether all wallets that the user has proven are on
-   * the list; false if the user has proven none.
-   */
+  /** If `wallet` is null: whether the user has proven only wallets that are on the sanctions list, and at least one. */
   isSanctioned: boolean;
-  /** The result of the installation's country policy, which applies to every offer. */
   countryPolicy: 'passed' | 'waiting' | 'action_needed' | 'rejected';
-  /** The wallet to check; null if no wallet is given. */
   wallet: { address: string; chain: string | null; isBound: boolean } | null;
   proof: 'proven' | 'not_proven' | 'unreachable';
   /**
@@ -46,9 +39,7 @@ export type Situation = {
    * issuer can add it.
    */
   allowList: 'none' | 'allowed' | 'missing' | 'issuer' | 'unreachable';
-  /**
-   * The remaining supply of the option, in the smallest unit of the first funding asset. Null if the supply has no cap.
-   */
+  /** In the smallest unit of the first funding asset. Null if the supply has no cap. */
   remainingSupply: bigint | null;
 };
 
@@ -63,13 +54,10 @@ export type SituationContext = Pick<
   'db' | 'clock' | 'config' | 'chains' | 'signatures' | 'openPiiFacts'
 > & { sanctions: Pick<Context['sanctions'], 'has'>; supplier: Pick<Context['supplier'], 'canAdmit'> };
 
-/** The user, options and wallet that a decision is about. */
 export type Subject = { user: User; offer: Offer; options: readonly OfferOption[]; target: Target };
 
 export type ReadSituation = Situation & {
-  /**
-   * Whether `lockEligible` repeats every check for an order. It reads no chain, and does not know which wallet is bound.
-   */
+  /** Whether `lockEligible` repeats every check of an order: it reads no chain and knows no bindings. */
   isCoveredByLock: boolean;
 };
 
@@ -103,10 +91,7 @@ export async function readSituations(
   return toSituations(ctx, { user, offer, options, target }, row, needed);
 }
 
-/**
- * Like `readSituations`, but handles many users in one round trip to the database. Does not read the supply. The entry
- * for an unknown user is null.
- */
+/** Reads many users in one round trip to the database, without the supply. Null for an unknown user. */
 export async function readSituationsOfAll(
   ctx: SituationContext,
   subjects: readonly Subject[],
@@ -192,15 +177,12 @@ function chainsOf({ contracts }: Offer, { chain }: Target): ChainName[] {
   return chain === null ? contracts.map((contract) => contract.chain) : [chain];
 }
 
-/** Returns the proofs of wallets that are not sanctioned. If the target names no wallet, only these proofs count. */
+/** If the target names no wallet, only these proofs count. */
 function usableOf({ sanctions }: SituationContext, proofs: readonly WalletProof[]): WalletProof[] {
   return proofs.filter(({ address }) => !sanctions.has(address));
 }
 
-/**
- * Returns whether the user has proven the target's wallet. If the target names no wallet, any usable stored proof is
- * enough, and no chain is read.
- */
+/** If the target names no wallet, any usable stored proof is enough, and no chain is read. */
 async function readProof(
   ctx: SituationContext,
   offer: Offer,

@@ -10,7 +10,6 @@ export type ProofRow = [
   signature: string | null,
 ];
 
-/** The columns that a decision needs in addition to the requirement facts. */
 export type SituationRow = {
   is_held: boolean;
   proofs: ProofRow[] | null;
@@ -18,10 +17,7 @@ export type SituationRow = {
   reserved: [optionId: string, digits: number, price: string | null, amount: string][] | null;
 };
 
-/**
- * Returns the SQL that reads the facts needed to check a user's requirements. `user` is the parameter or column with
- * the user's id.
- */
+/** Returns SQL for the requirement facts of a user, given the parameter or column with the user's id. */
 type FactsText = (user: string) => string;
 
 const situationText = (factsText: FactsText, { user, partner, wallet }: Record<string, string>) =>
@@ -35,7 +31,6 @@ const situationText = (factsText: FactsText, { user, partner, wallet }: Record<s
       from reserved_supply r where r.offer_option_id = any($5)) as reserved
     from (${factsText(String(user))}) f, users u where u.id = ${user}`;
 
-/** Returns the statement that reads, in one round trip, everything that a decision needs from the database. */
 export const situationStatement = (factsText: FactsText) =>
   situationText(factsText, { user: '$1', partner: '$3', wallet: '$4' });
 
@@ -55,7 +50,6 @@ export type SituationKey = {
   cappedIds: readonly string[];
 };
 
-/** Reads the facts about a user and an offer. Returns undefined for an unknown user. */
 export async function readSituationRow<Facts>(
   db: Db,
   statement: string,
@@ -66,7 +60,6 @@ export async function readSituationRow<Facts>(
   return rows[0] as (Facts & SituationRow) | undefined;
 }
 
-/** Reads the situations of many users for the same options. The entry for an unknown user is undefined. */
 export async function readSituationRows<Facts>(
   db: Db,
   statement: string,

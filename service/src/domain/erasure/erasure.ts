@@ -58,7 +58,6 @@ export type Erasure = {
   openSubmissions: number[];
 };
 
-/** The error messages that say why a user cannot be erased yet. */
 const BLOCKS = {
   open_participations: 'has open participations; wait until they are settled, then erase the user',
   live_orders: 'has live orders; wait until they have expired, then erase the user',
@@ -66,18 +65,14 @@ const BLOCKS = {
     'has wallets on allow-lists; the service has started to remove them, so erase the user later',
 } as const;
 
-/**
- * Why a user cannot be erased now. `restricted`: the account is on hold, for a reason that is never shown to the user.
- */
+/** `restricted`: the account is on hold, for a reason that is never shown to the user. */
 export type ErasureBlock = keyof typeof BLOCKS | 'restricted';
 
 export type ErasureResult = { block: ErasureBlock } | { block: null; erasure: Erasure };
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'sealing'>;
 
-/**
- * Erases a user for an operator. Throws `account_restricted` or `validation_failed` if the user cannot be erased now.
- */
+/** Erases a user for an operator. Throws `account_restricted` or `validation_failed` if that is not possible now. */
 export async function eraseUser(ctx: Parts, emailOrId: string, reason: string): Promise<Erasure> {
   const result = await tryErasure(ctx, emailOrId, 'operator', (tx) => setReason(tx, reason));
   if (result.block === null) return result.erasure;
@@ -88,10 +83,7 @@ function refusalOf(block: ErasureBlock): ApiError {
   return block === 'restricted' ? accountRestricted() : invalidField('user', BLOCKS[block]);
 }
 
-/**
- * What `eraseUser` would erase and keep. `erasure` is null if it would only start to remove the user's wallets from
- * allow-lists.
- */
+/** `erasure` is null if `eraseUser` would only start to remove the user's wallets from allow-lists. */
 export type ErasurePlan = { id: string; email: string; data: UserData; erasure: Erasure | null };
 
 /** Returns what `eraseUser` would do. Throws like `eraseUser` if that would change nothing. */
@@ -105,10 +97,7 @@ export function planErasure(ctx: Parts, emailOrId: string): Promise<ErasurePlan>
   });
 }
 
-/**
- * Deletes the account at its user's request, and confirms the deletion by email. Returns null if the account was
- * deleted. Otherwise, returns why it cannot be deleted now, for example because of open participations.
- */
+/** Deletes the account at its user's request and confirms it by email. Returns why not if it cannot be deleted now. */
 export async function deleteAccount(
   ctx: Context,
   session: Pick<Session, 'id' | 'user'>,
@@ -210,10 +199,7 @@ function listNames(isKept: Record<string, boolean>): string[] {
   return Object.keys(isKept).filter((name) => isKept[name]);
 }
 
-/**
- * Returns why the user's money may still move, or null if it cannot. As a preview for the user, this is not complete:
- * `tryErasure` checks more conditions, under a lock.
- */
+/** Returns why the user's money may still move. Only a preview: `tryErasure` checks more, under a lock. */
 export async function findBlock(
   { clock }: Pick<Parts, 'clock'>,
   db: Db,
@@ -247,7 +233,6 @@ async function erasePii(tx: Db, userId: string, keepUntil: string | null, actor:
   await insertAudit(tx, { user_id: userId, actor, action, fields: [...PII_FIELDS] });
 }
 
-/** Deletes restricted personal data whose retention period has ended. */
 export async function erasePiiPastRetention(ctx: Parts): Promise<void> {
   await ctx.db.transaction().execute(async (tx) => {
     for (const user_id of await deletePiiPastRetention(tx, timestampOf(ctx.clock)))

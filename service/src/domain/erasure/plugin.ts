@@ -9,7 +9,6 @@ import { exportUser } from './export.ts';
 
 const DELETE_PATH = '/account/delete';
 
-/** The pages about the user's own data: download and deletion. */
 export function accountDataPlugin(ctx: Context) {
   return async (app: FastifyInstance): Promise<void> => {
     await app.register(async (scope) => {

@@ -38,10 +38,7 @@ const MAX_BACKOFF_S = HOUR_S;
 const SETTLE_TIMEOUT_MS = 8_000;
 const SETTLE_POLL_MS = 20;
 
-/**
- * Starts the worker that rereads applicants from the provider: after a webhook, at regular intervals and, for open
- * cases, when the service starts.
- */
+/** Rereads applicants after a webhook, at regular intervals and, for open cases, when the service starts. */
 export async function startIdentityReconciler(ctx: Context): Promise<QueueWorker> {
   await markOpenCasesDue(ctx.db);
   return startQueueWorker(ctx, {
@@ -53,7 +50,6 @@ export async function startIdentityReconciler(ctx: Context): Promise<QueueWorker
   });
 }
 
-/** Rereads one due applicant. With `userId`, considers only that user's applicant. */
 export async function checkNext(ctx: Context, userId: string | null = null): Promise<Step> {
   const due = await claimDueApplicant(ctx.db, userId);
   if (due === undefined) return 'idle';
@@ -70,10 +66,7 @@ export async function checkNext(ctx: Context, userId: string | null = null): Pro
   }
 }
 
-/**
- * Reads the applicant from the provider and stores the applicant's current state. Returns the seconds until the next
- * check, or null if the user was erased and must not be checked again.
- */
+/** Returns the seconds until the next check, or null if the user was erased. */
 async function refreshApplicant(ctx: Context, userId: string): Promise<number | null> {
   // Read the time before the request, so that events during the request count as newer.
   const asOf = timestampOf(ctx.clock);
@@ -120,7 +113,6 @@ async function applyApplicant(
   return review.status === 'completed' ? 24 * HOUR_S : HOUR_S;
 }
 
-/** Waits until all pending changes to the user's applicant have been applied. */
 export async function settleApplicant(ctx: Context, userId: string): Promise<void> {
   const deadline = performance.now() + SETTLE_TIMEOUT_MS;
   while (!(await isSettled(ctx.db, userId))) {

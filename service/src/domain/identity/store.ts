@@ -9,10 +9,7 @@ import type { Review } from '../../platform/providers/identity.ts';
 
 export const IDENTITY_CHANNEL = 'identity_applicants';
 
-/**
- * How long a worker's claim on an applicant lasts. This is longer than any read can take, so that only one worker reads
- * an applicant at a time.
- */
+/** Longer than any read can take, so that only one worker reads an applicant at a time. */
 const LEASE = '60 seconds';
 
 /** The value stored instead of the person's hash until the applicant has been read. */
@@ -20,10 +17,7 @@ const UNKNOWN_PERSON = Buffer.alloc(0);
 
 export type ApplicantRow = { user_id: string; applicant_id: string | null; kind: UserKind };
 
-/**
- * Locks the user's applicant row until the transaction ends, and creates the row if needed. Returns undefined for an
- * unknown or erased user.
- */
+/** Creates the row if needed. Returns undefined for an unknown or erased user. */
 export async function lockApplicant(db: Db, userId: string): Promise<ApplicantRow | undefined> {
   await sql`insert into identity_applicants (user_id, due_at)
     select u.id, 'infinity' from users u where u.id = ${userId} and not exists (select from erasures e where e.user_id = u.id)
@@ -44,7 +38,6 @@ export async function findUserOfApplicant(db: Db, applicantId: string): Promise<
   return row?.user_id;
 }
 
-/** Stores the applicant's id. Returns false if the id already belongs to another user. */
 export async function setApplicantId(db: Db, userId: string, applicantId: string | null): Promise<boolean> {
   const { rows } =
     await sql`update identity_applicants a set applicant_id = ${applicantId} where user_id = ${userId}
@@ -74,10 +67,7 @@ export function isLevelReview(review: Review): review is LevelReview {
   return LEVELS.some((level) => level === review.levelName);
 }
 
-/**
- * Stores a level's review as of `asOf`, unless a newer review is already stored. A new approval has no person until
- * `savePerson` stores one.
- */
+/** Keeps a newer review. A new approval has no person until `savePerson` stores one. */
 export async function saveReview(db: Db, userId: string, review: LevelReview, asOf: string): Promise<void> {
   const { levelName, status, answer, rejectType, reviewedAt } = review;
   const reviewed_at = reviewedAt === null ? null : toTimestamp(reviewedAt * 1000);
@@ -98,7 +88,6 @@ export async function saveReview(db: Db, userId: string, review: LevelReview, as
     .execute();
 }
 
-/** Stores the hash of the person who was approved on `level`. */
 export async function savePerson(
   db: Db,
   userId: string,
@@ -111,7 +100,6 @@ export async function savePerson(
       and (person_hash = ${UNKNOWN_PERSON} or as_of <= ${asOf})`.execute(db);
 }
 
-/** Returns whether the provider has permanently rejected the user on any level, or deactivated the applicant. */
 export async function isFinallyRejected(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`
     select from identity_reviews where user_id = ${userId} and reject_type = 'FINAL'
@@ -136,10 +124,7 @@ export async function setActive(db: Db, userId: string, isActive: boolean, asOf:
 
 export type DueApplicant = { user_id: string; attempts: number };
 
-/**
- * Claims one applicant that is due for a check. If the applicant becomes due again while it is claimed, it is checked
- * again afterwards.
- */
+/** If the applicant becomes due again while it is claimed, it is checked again afterwards. */
 export async function claimDueApplicant(
   db: Db,
   userId: string | null = null,
@@ -154,10 +139,7 @@ export async function claimDueApplicant(
   return rows[0];
 }
 
-/**
- * Releases a claimed applicant. The next check is due in `seconds`, or earlier if a webhook made the applicant due. If
- * `seconds` is null, no next check is planned.
- */
+/** The next check is due in `seconds`, or earlier if a webhook made the applicant due. Null plans none. */
 export async function finishCheck(db: Db, userId: string, seconds: number | null): Promise<void> {
   await sql`update identity_applicants set lease_until = null, attempts = 0, checked_at = now(),
     due_at = least(due_at, now() + make_interval(secs => ${seconds}::float8)) where user_id = ${userId}`.execute(
@@ -173,10 +155,7 @@ export async function postponeCheck(db: Db, userId: string, seconds: number): Pr
     where user_id = ${userId}`.execute(db);
 }
 
-/**
- * Makes applicants due for a check if one of their reviews is not completed or they were never checked. Leaves out
- * erased users. Called when the service starts, because webhooks may have been lost while it was down.
- */
+/** Called when the service starts, because webhooks may have been lost while it was down. */
 export async function markOpenCasesDue(db: Db): Promise<void> {
   await sql`update identity_applicants a set due_at = now() where due_at > now() and lease_until is null
     and (checked_at is null or exists (select from identity_reviews r where r.user_id = a.user_id
@@ -190,10 +169,7 @@ export async function isSettled(db: Db, userId: string): Promise<boolean> {
   return rows.length === 0;
 }
 
-/**
- * Stops checking the user's applicant. Returns the applicant's id, and whether the user was ever reviewed. A user was
- * reviewed if there is an answer for a level, or verified data from an answer that a reset has cleared.
- */
+/** A user was reviewed if there is an answer for a level, or verified data from an answer that a reset has cleared. */
 export async function endApplicant(
   tx: Db,
   userId: string,
@@ -207,7 +183,6 @@ export async function endApplicant(
   return { applicantId: applicants.rows[0]?.applicant_id ?? null, isReviewed: reviews.rows.length > 0 };
 }
 
-/** Returns the number of applicants that are due for a check and how long the oldest one has been due. */
 export async function measureDueApplicants(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`select count(*)::int as length,
     coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as "oldestSeconds"
@@ -215,7 +190,6 @@ export async function measureDueApplicants(db: Db): Promise<QueueState> {
   return rows[0] ?? EMPTY_QUEUE;
 }
 
-/** Lists the user's reviews, one per level. */
 export async function listReviewsOf(db: Db, userId: string) {
   return db
     .selectFrom('identity_reviews')

@@ -2,10 +2,7 @@ import type { Db } from '../../platform/db/pool.ts';
 import type { MessageName } from '../../platform/mail/catalogue.ts';
 import { insertNotice } from './store.ts';
 
-/**
- * The topics of mails that a user can turn off. Mails about security and about money that has moved have no topic,
- * because they are always sent.
- */
+/** What a user can turn off. Mails about security and money that has moved have no topic: they are always sent. */
 export const TOPICS = ['verification', 'acceptance', 'forms', 'reminders'] as const;
 export type Topic = (typeof TOPICS)[number];
 
@@ -26,10 +23,7 @@ export const NOTICE_TOPICS = {
 } as const satisfies Partial<Record<MessageName, Topic | null>>;
 export type NoticeKind = keyof typeof NOTICE_TOPICS;
 
-/**
- * Writes a notice in the same transaction as the change that it reports. Writes at most one notice per user, kind and
- * `occurrence`.
- */
+/** Writes at most one notice per user, kind and `occurrence`. */
 export async function writeNotice(
   tx: Db,
   userId: string,

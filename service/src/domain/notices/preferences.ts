@@ -13,7 +13,6 @@ import {
   replaceOptOuts,
 } from './store.ts';
 
-/** Returns the topics that the user gets mails about. */
 export async function listTopics({ db }: Pick<Context, 'db'>, userId: string): Promise<Topic[]> {
   const optOuts = await listOptOuts(db, userId);
   return TOPICS.filter((topic) => !optOuts.includes(topic));
@@ -51,7 +50,6 @@ export function unsubscribeUrl(
   return `${baseUrl}/unsubscribe?token=${userId}.${topic}.${tag}`;
 }
 
-/** Returns the user and topic of an unsubscribe token, or null if we did not issue the token. */
 export async function readUnsubscribeToken(
   { db, sealing }: Pick<Context, 'db' | 'sealing'>,
   token: string,
@@ -65,7 +63,7 @@ export async function readUnsubscribeToken(
   return isOurs ? { userId, topic } : null;
 }
 
-/** Returns whether `tag` is a keyed hash of `data`, made by us with a secret that is no longer configured. */
+/** The secret of `tag` may no longer be configured. */
 async function isFormerTag(
   { db, sealing }: Pick<Context, 'db' | 'sealing'>,
   data: string,
@@ -75,10 +73,7 @@ async function isFormerTag(
   return former.some((expected) => expected.length === tag.length && timingSafeEqual(expected, tag));
 }
 
-/**
- * Stores the unsubscribe keys that are derived from older secrets, so that unsubscribe links still work after those
- * secrets are removed.
- */
+/** Keeps unsubscribe links working after the older secrets are removed. */
 export async function keepUnsubscribeKeys({ db, sealing }: Pick<Context, 'db' | 'sealing'>): Promise<void> {
   await db.transaction().execute(async (tx) => {
     for (const { fingerprint, sealed } of sealTagKeys(sealing, PURPOSE, await listUnsubscribeKeys(tx)))

@@ -58,7 +58,6 @@ export async function insertOptOut(db: Db, userId: string, topic: string): Promi
     on conflict do nothing`.execute(db);
 }
 
-/** Deletes the user's notices and the list of topics that the user has turned off. */
 export async function deleteNoticesOf(tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('notices').where('user_id', '=', userId).execute();
   await tx.deleteFrom('notice_opt_outs').where('user_id', '=', userId).execute();
@@ -133,10 +132,7 @@ export async function insertFormReminders(
   return rows[0] ?? null;
 }
 
-/**
- * Writes notices for the next batch of forms that are waiting for a signature and whose signing link expires between
- * `now` and `until`. Returns where to continue, or null at the end.
- */
+/** Returns where to continue, or null at the end. */
 export async function insertLinkReminders(
   db: Db,
   now: string,
@@ -165,7 +161,6 @@ function lastOf(rows: RawBuilder<unknown>): RawBuilder<unknown> {
     order by at desc, id desc limit 1`;
 }
 
-/** Returns the number of notices that have not become mails yet and the age of the oldest one. */
 export async function measureNotices(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`select count(*)::int as length,
     coalesce(extract(epoch from now() - min(written_at)), 0)::float8 as "oldestSeconds"

@@ -51,7 +51,6 @@ export async function sendNotices(ctx: Context): Promise<void> {
   }
 }
 
-/** Queues the mail for a notice. Returns false if the notice cannot be rendered. */
 async function sendNotice(ctx: Context, tx: Db, notice: WaitingNotice): Promise<boolean> {
   const user = await findUser(tx, notice.user_id);
   if (user === undefined || (await isErasedUser(tx, user.id))) return true;
@@ -63,10 +62,7 @@ async function sendNotice(ctx: Context, tx: Db, notice: WaitingNotice): Promise<
   return mail !== null;
 }
 
-/**
- * Renders a notice as a mail. Returns null if the notice cannot be rendered, or if its kind comes from a
- * newer version of the service.
- */
+/** Returns null if the notice cannot be rendered, or if its kind comes from a newer version of the service. */
 function tryToMail(
   ctx: Context,
   user: User,
@@ -119,10 +115,7 @@ function toMail(
 const REMINDER_INTERVAL_MS = 30_000;
 const DAY_MS = 86_400_000;
 const EXPIRY_NOTICE_MS = 14 * DAY_MS;
-/**
- * The user is reminded this long before a signing link expires. This must be short, because operators can configure
- * links that are valid for only a few days.
- */
+/** Short, because operators can configure links that are valid for only a few days. */
 const LINK_NOTICE_MS = 2 * DAY_MS;
 
 /** Reminds users of signing links, forms and accreditations that expire soon. Any number of nodes may run this job. */

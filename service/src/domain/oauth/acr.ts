@@ -1,7 +1,6 @@
 import { base, Check } from 'oidc-provider/lib/helpers/interaction_policy/index.js';
 import type { OAuthHooks } from '../../platform/context/ports.ts';
 
-/** Any two factors (https://refeds.org/profile/mfa). */
 export const MULTI_FACTOR = 'https://refeds.org/profile/mfa';
 /** Phishing-resistant (OpenID Connect EAP ACR Values 1.0): a passkey. */
 const PHISHING_RESISTANT = 'phr';
@@ -19,7 +18,6 @@ export const AMR = {
   passkey: ['pop', 'user', 'mfa'],
 } as const;
 
-/** Returns the contexts that an authentication meets, the strongest first. */
 export function contextsOf(amr: readonly string[]): string[] {
   if (amr.includes('pop')) return [PHISHING_RESISTANT, MULTI_FACTOR];
   return amr.includes('mfa') ? [MULTI_FACTOR] : [];
@@ -35,16 +33,13 @@ export function acrFor(amr: readonly string[], requested: readonly string[]): st
   return requested.find((value) => met.includes(value)) ?? met[0];
 }
 
-/**
- * Reads the parameter `acr_values`. Drops unknown values, because the requested values are preferences, not demands
- * (Core 1.0 §3.1.2.1).
- */
+/** Drops unknown values, because the requested values are preferences, not demands (Core 1.0 §3.1.2.1). */
 export function readAcrValues(parameter: unknown): string[] {
   const requested = typeof parameter === 'string' ? parameter.split(' ') : [];
   return requested.filter((value) => ACR_VALUES.some((known) => known === value));
 }
 
-/** Returns whether an authentication meets one of the requested contexts. Returns true if no context was requested. */
+/** Returns true if no context was requested. */
 export function meetsAcr(amr: readonly string[], requested: readonly string[]): boolean {
   return requested.length === 0 || contextsOf(amr).some((met) => requested.includes(met));
 }

@@ -18,17 +18,12 @@ import {
   upsertArtifact,
 } from './token-store.ts';
 
-/**
- * A session that is found by its uid gets a placeholder id with this prefix, because the real id is a secret and is not
- * stored. With the placeholder, the session can be ended but not used.
- */
+/** A session found by its uid gets a placeholder id, because the real one is not stored. It can only be ended. */
 const UID_PREFIX = 'uid ';
 
 export type Storage = Revoker & Pick<RequestDatabase, 'noteClientRead' | 'clientReadAt'> & { issuer: string };
 
-/**
- * Maps oidc-provider's models to tables: one each for clients, grants and access tokens, and one for everything else.
- */
+/** Maps oidc-provider's models to tables: one each for clients, grants and access tokens, one for everything else. */
 export function createAdapter(storage: Storage): (kind: string) => Adapter {
   return (kind) => {
     const unused = {
@@ -147,10 +142,7 @@ function serialize({ jti: _jti, returnTo: _returnTo, session, ...rest }: Adapter
   return JSON.stringify({ ...rest, session: safe });
 }
 
-/**
- * Restores two values that `serialize` removed: `jti`, which is `id`, and the `returnTo` of an interaction, which
- * contains `id`.
- */
+/** Restores what `serialize` removed: `jti`, which is `id`, and an interaction's `returnTo`, which contains `id`. */
 function restoreSecrets(
   { consumed, ...stored }: StoredArtifact,
   kind: string,

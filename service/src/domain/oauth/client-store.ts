@@ -4,13 +4,10 @@ import type { Db } from '../../platform/db/pool.ts';
 
 export type ClientRow = Omit<RegisteredClient, 'secret_hashes'> & {
   secret_hash: Buffer;
-  /** The hash of the previous secret during its grace period. */
   previous_hash: Buffer | null;
-  /** The database time of this read. */
   read_at: string;
 };
 
-/** Returns a client of an enabled partner, or undefined if there is none. */
 export async function selectClient(db: Db, clientId: string): Promise<ClientRow | undefined> {
   // PostgreSQL refuses text with NUL. The id may come from a token that is not verified yet.
   if (clientId.includes('\0')) return undefined;
@@ -24,7 +21,6 @@ export async function selectClient(db: Db, clientId: string): Promise<ClientRow 
   return rows[0];
 }
 
-/** Returns the web origins of all enabled partners. */
 export async function listOrigins(db: Db): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{
     origin: string;

@@ -23,17 +23,13 @@ function registeredClient({
  */
 export const LOCALHOST_PATTERN = 'http://localhost:*';
 
-/**
- * Returns whether the URI is on localhost. Clients that have registered `LOCALHOST_PATTERN` may use these URIs without
- * an exact match.
- */
+/** Clients that have registered `LOCALHOST_PATTERN` may use these URIs without an exact match. */
 export function isLocalhost(uri: string): boolean {
   if (!URL.canParse(uri)) return false;
   const { protocol, hostname, username, password, hash } = new URL(uri);
   return protocol === 'http:' && hostname === 'localhost' && username + password + hash === '';
 }
 
-/** Returns whether the client may send the browser to this URI after sign-out. */
 export function isPostLogoutRedirect(
   { post_logout_redirect_uris: registered }: Pick<RegisteredClient, 'post_logout_redirect_uris'>,
   uri: string,
@@ -49,10 +45,7 @@ export const EXTRA_METADATA = ['origins', 'secret_hashes', 'any_localhost'] as c
 
 export type ExtraMetadata = { origins: string[]; secret_hashes: string[]; any_localhost: boolean };
 
-/**
- * Returns the client's metadata in the form that oidc-provider expects. Every client is confidential. Calls `onRead`
- * with the database time at which the client was read.
- */
+/** Every client is confidential. Calls `onRead` with the database time at which the client was read. */
 export async function findClientMetadata(
   db: Db,
   clientId: string,

@@ -107,9 +107,7 @@ export function configure(ctx: Dependencies, keys: JWK[], hooks: OAuthHooks): Co
   };
 }
 
-/**
- * Returns the user in oidc-provider's format. Every account has a confirmed email address, so `email_verified` is true.
- */
+/** Every account has a confirmed email address, so `email_verified` is true. */
 export async function findAccount(db: Db, id: string): Promise<Account | undefined> {
   if (!isId(id)) return undefined;
   const user = await findUser(db, id);

@@ -6,10 +6,7 @@ import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { EXPIRED_RETENTION, type StoredPayload } from './token-store.ts';
 
-/**
- * The size of a page in the search for unused grants, and the number of pages per run. With millions of grants, one
- * search of the whole table would exceed the statement timeout.
- */
+/** The search for unused grants is paged: with millions of grants, it would exceed the statement timeout. */
 const UNUSED_PAGE_SIZE = 2_000;
 const UNUSED_PAGES = 100;
 
@@ -17,7 +14,6 @@ export type NewGrant = {
   id: string;
   clientId: string | undefined;
   userId: string | undefined;
-  /** JSON. */
   payload: string;
   lifetimeSeconds: number | undefined;
 };
@@ -31,10 +27,7 @@ export async function upsertGrant(db: Db, grant: NewGrant): Promise<void> {
       consented_redirect_uris = excluded.consented_redirect_uris, consented_at = now()`.execute(db);
 }
 
-/**
- * Returns the grant. Leaves out scopes that were removed from the client after the user consented, even if the client
- * has regained them.
- */
+/** Leaves out scopes that the client has lost since the user consented, even if it has regained them. */
 export async function findGrant(db: Db, id: string): Promise<StoredPayload | undefined> {
   const { rows } = await sql<StoredPayload & { lost: string[] }>`
     select g.payload, extract(epoch from g.expires_at - now())::float8 as "secondsLeft", array(select r.scope from oauth_removed_scopes r
@@ -53,10 +46,7 @@ function withoutScopes(payload: AdapterPayload, lost: readonly string[]): Adapte
 
 const SAME_REDIRECTS = sql`g.consented_redirect_uris @> c.redirect_uris and g.consented_redirect_uris <@ c.redirect_uris`;
 
-/**
- * Returns the id of the user's newest grant for the client, or null if there is none. Considers only grants to which
- * the user consented while the client had its current redirect URIs.
- */
+/** Considers only grants to which the user consented while the client had its current redirect URIs. */
 export async function findConsent(db: Db, userId: string, clientId: string): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`
     select g.id from oauth_grants g join oauth_clients c on c.client_id = g.client_id
@@ -78,7 +68,6 @@ export async function copyGrant(db: Db, id: string): Promise<string> {
   return copyId;
 }
 
-/** Returns whether the client's redirect URIs have changed since the user consented. */
 export async function hasLapsed(db: Db, id: string): Promise<boolean> {
   const { rows } = await sql`
     select from oauth_grants g join oauth_clients c on c.client_id = g.client_id
@@ -111,10 +100,7 @@ export async function revokeUserGrants(db: Db, userId: string, clientId?: string
   }
 }
 
-/**
- * Revokes the grant that an artifact, such as an authorization code, belongs to. Returns a list with the grant's id, or
- * an empty list if there is no such grant or it was already revoked.
- */
+/** Revokes the grant that an artifact, such as an authorization code, belongs to. Returns the ids of revoked grants. */
 export async function revokeGrantOfArtifact(db: Db, kind: string, hash: Buffer): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     update oauth_grants set revoked_at = now() where revoked_at is null
@@ -169,9 +155,7 @@ export async function deleteUnusedGrants({ db }: { db: Db }): Promise<void> {
   }
 }
 
-/**
- * Deletes the unused grants on the page after an id. Returns the last id of the page, or null at the end of the table.
- */
+/** Returns the last id of the page, or null at the end of the table. */
 async function deleteUnusedPage(db: Db, after: string): Promise<string | null> {
   const { rows } = await sql<{ last: string | null }>`
     with page as (

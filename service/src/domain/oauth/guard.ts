@@ -11,14 +11,10 @@ import { findActiveToken } from './token-store.ts';
 
 type Dependencies = Pick<Kernel, 'db' | 'laneOf' | 'listener' | 'log'>;
 
-/** The lane in which the node's own background work waits. */
 const OWN_LANE = '';
 const MAX_TOKENS = 50_000;
 const MAX_CLIENTS = 1_000;
-/**
- * How long a client is cached. This is short, because no notification is sent when the grace period of a rotated client
- * secret ends.
- */
+/** Short, because no notification is sent when the grace period of a rotated client secret ends. */
 const CLIENT_TTL_MS = 5_000;
 
 /**

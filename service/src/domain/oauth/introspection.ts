@@ -10,7 +10,6 @@ type IntrospectRequest = {
   body: Introspect;
   authorization: string | undefined;
   network: string;
-  /** Called with the state of the rate limit, if one applies. */
   limited(taken: Taken): void;
 };
 
@@ -49,10 +48,7 @@ function describe({ baseUrl }: Context, token: VerifiedToken | null, clientId: s
 
 type Credentials = { id: string; secret: string };
 
-/**
- * Reads credentials from the body or HTTP Basic, not both (RFC 6749 §2.3). A client id without a secret counts as no
- * credentials, and a Bearer header is ignored.
- */
+/** Reads the body or HTTP Basic, not both (RFC 6749 §2.3). An id without a secret counts as no credentials. */
 function readCredentials(
   { client_id, client_secret }: Introspect,
   authorization: string | undefined,
@@ -83,17 +79,13 @@ export function readBasic(authorization: string): Credentials {
   }
 }
 
-/**
- * Decodes the id or the secret. Both are form-encoded before they are joined (RFC 6749 §2.3.1). Throws for a NUL
- * character, which PostgreSQL text cannot store.
- */
+/** Both parts are form-encoded (RFC 6749 §2.3.1). PostgreSQL text cannot store NUL. */
 function decodePart(text: string): string {
   const decoded = decodeURIComponent(text.replaceAll('+', ' '));
   if (decoded.includes('\0')) throw new Error('NUL character');
   return decoded;
 }
 
-/** Returns the id of the authenticated client, or throws `unauthorized`. */
 function authenticate(
   { guard, failedAuthentication }: Context,
   { id, secret }: Credentials,

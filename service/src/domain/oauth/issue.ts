@@ -3,7 +3,6 @@ import { realTime } from '../../kernel/clock.ts';
 import type { Context } from '../../platform/context/context.ts';
 import { forgetConsent } from './grant-store.ts';
 
-/** The token response of the code flow. */
 export type TokenReply = {
   access_token: string;
   token_type: 'Bearer';

@@ -6,7 +6,6 @@ export type SealedKey = { kid: string; sealed: Buffer };
 /** How long a retired key stays published. The ID tokens that it signed expire much earlier. */
 const RETIRED_KEY_TTL = '1 day';
 
-/** Makes other transactions that change the signing keys wait until this transaction ends. */
 export async function lockKeys(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('oauth_signing_keys'))`.execute(tx);
 }

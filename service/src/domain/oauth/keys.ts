@@ -53,10 +53,7 @@ async function readKeys({ db, sealing }: Dependencies): Promise<JWK[]> {
   return keys.map(({ kid, sealed }) => JSON.parse(sealing.open('jwks', sealed, kid).toString()));
 }
 
-/**
- * Generates an RS256 key. Client libraries support RS256, because every OpenID provider has to support it (Core 1.0
- * §15.1).
- */
+/** RS256, because every OpenID provider has to support it (Core 1.0 §15.1), so client libraries do. */
 async function generateKey({ sealing, random }: Dependencies): Promise<store.SealedKey> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   const kid = random(12).toString('base64url');

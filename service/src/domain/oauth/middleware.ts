@@ -107,10 +107,7 @@ function completeRevocation(koa: Koa.Context): void {
 
 type OAuthError = { error?: string; error_description?: string };
 
-/**
- * Reports missing client authentication as `invalid_client` (RFC 6749 §5.2) instead of oidc-provider's
- * `invalid_request`.
- */
+/** Reports missing authentication as `invalid_client` (RFC 6749 §5.2), not oidc-provider's `invalid_request`. */
 function completeClientError(koa: Koa.Context): void {
   const body = koa.body as OAuthError | null;
   if (body?.error_description !== 'no client authentication mechanism provided') return;
@@ -146,10 +143,7 @@ function errorCode(status: number): ErrorCode {
   return status >= 500 ? 'internal_error' : 'malformed_request';
 }
 
-/**
- * Lets every origin read the public documents. Lets only the registered origins of the client's partner read everything
- * else.
- */
+/** Lets every origin read the public documents, and the origins of the client's partner read everything else. */
 function setCors(koa: Koa.Context, origin: string | undefined): void {
   for (const name of Object.keys(koa.response.headers))
     if (name.startsWith('access-control-')) koa.remove(name);

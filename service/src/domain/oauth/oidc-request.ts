@@ -1,7 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 
-/** The facts about the original request that our oidc-provider middleware needs. */
 export type RequestFacts = { id: string; origin: string | undefined };
 
 const FACTS = Symbol('facts');

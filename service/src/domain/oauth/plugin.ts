@@ -23,7 +23,6 @@ const ENDPOINTS = [
 const MAX_ID_LENGTH = 100;
 const READS_SECRETS: ReadonlySet<string> = new Set(['/oauth/token', '/oauth/revoke', '/oauth/userinfo']);
 
-/** Registers oidc-provider's endpoints. oidc-provider writes the replies itself. */
 export function oauthPlugin(ctx: Context) {
   return (app: FastifyInstance): void => {
     for (const [method, path] of ENDPOINTS) {
@@ -79,10 +78,7 @@ function basicId(authorization = ''): string | undefined {
   }
 }
 
-/**
- * Encodes a parsed body as a form. Throws `malformed_request` if a value is not a string, because OAuth parameters are
- * always strings.
- */
+/** Throws `malformed_request` if a value is not a string, because OAuth parameters are always strings. */
 function toForm(body: unknown): string {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(body ?? {})) {

@@ -16,10 +16,7 @@ export function shouldRotate({ oidc }: KoaContextWithOIDC): boolean {
   return (oidc.entities.RefreshToken?.ttlPercentagePassed() ?? 0) >= ROTATE_AFTER_PERCENT;
 }
 
-/**
- * Marks the token as consumed. The first call starts the leeway. Until the leeway ends, every use of the token issues a
- * new refresh token for the same grant.
- */
+/** The first call starts the leeway, in which every use of the token issues a new one for the same grant. */
 export async function consumeRefreshToken(db: Db, token: string): Promise<void> {
   await consumeArtifact(db, 'RefreshToken', hashSecret(token));
 }

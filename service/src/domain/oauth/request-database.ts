@@ -7,9 +7,7 @@ import type { Db } from '../../platform/db/pool.ts';
 type RunningRequest = RequestFacts & { clientReadAt?: string };
 
 export type RequestDatabase = {
-  /** Runs `work` for the request, so that `laneDb` and `requestDb` know which request they serve. */
   within<T>(request: RequestFacts, work: () => T): T;
-  /** Returns a database whose statements wait in the request's lane. */
   laneDb(): Db;
   /** Like `laneDb`, but the audit log records the request for each transaction. */
   requestDb(): Db;

@@ -10,7 +10,6 @@ import { consumeArtifact, deleteToken } from './token-store.ts';
  * node must know about the revocation before it replies.
  */
 export type Revoker = {
-  /** Returns a database whose queries wait in the request's lane. */
   laneDb(): Db;
   /** Like `laneDb`, but the audit log records the request for each transaction. Used for changes to grants. */
   requestDb(): Db;

@@ -3,10 +3,7 @@ import type { KoaContextWithOIDC, TokenEndpointGrantContext } from 'oidc-provide
 import { InvalidScope } from 'oidc-provider/lib/helpers/errors.js';
 import { isUserScope, PARTNER_SCOPES, SCOPES } from '../../kernel/access.ts';
 
-/**
- * Returns the scopes for a request that names none: all of the client's scopes that a user can grant. Returns undefined
- * if the request names scopes.
- */
+/** Returns the client's scopes that a user can grant, or undefined if the request names scopes. */
 export async function defaultScope(
   provider: Provider,
   query: Record<string, unknown>,

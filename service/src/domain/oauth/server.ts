@@ -99,10 +99,7 @@ async function buildProvider(
   return provider;
 }
 
-/**
- * Lets clients that have registered `LOCALHOST_PATTERN` redirect to any localhost URI. All other redirects must match a
- * registered URI exactly.
- */
+/** Without `LOCALHOST_PATTERN`, redirects must match a registered URI exactly. */
 function allowLocalhost({ Client }: Provider): void {
   const isRegistered = Client.prototype.redirectUriAllowed;
   Client.prototype.redirectUriAllowed = function (uri: string): boolean {

@@ -15,7 +15,6 @@ export type NewToken = {
   grantId: string | null;
   userId: string | null;
   scope: string;
-  /** JSON. */
   payload: string;
   lifetimeSeconds: number | undefined;
   /**
@@ -69,7 +68,6 @@ export type ActiveToken = {
   client_scopes: string[];
   /** The scopes that the client has lost since the token was issued. The client may have regained some of them. */
   removed_scopes: string[];
-  /** Unix time, by the database's clock. */
   iat: number;
   exp: number;
   seconds_left: number;
@@ -98,19 +96,14 @@ export async function findActiveToken(db: Db, hash: Buffer): Promise<ActiveToken
   return rows[0];
 }
 
-/**
- * A new authorization code, refresh token, browser session or interaction, depending on `kind`. All kinds share one
- * table.
- */
+/** An authorization code, refresh token, browser session or interaction, depending on `kind`. */
 export type NewArtifact = {
   kind: string;
   hash: Buffer;
   grantId: string | null;
   uid: string | null;
-  /** JSON. */
   payload: string;
   lifetimeSeconds: number | undefined;
-  /** As for a token: see `NewToken`. */
   checkedAt: string | null;
 };
 

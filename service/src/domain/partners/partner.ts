@@ -13,7 +13,6 @@ type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 export type NewPartner = {
   name: string;
   redirectUris: readonly string[];
-  /** URIs to which the service may redirect the browser after sign-out. */
   postLogoutRedirectUris?: readonly string[];
   /** Default: all scopes. */
   scopes?: readonly string[];
@@ -96,10 +95,7 @@ function checkScopes(scopes: readonly string[]): void {
       );
 }
 
-/**
- * Disables the partner: every node rejects its tokens. Existing tokens stay invalid even after the partner is enabled
- * again. Users' consents and the partner's data are kept.
- */
+/** Tokens stay invalid even after the partner is enabled again. Consents and the partner's data are kept. */
 export async function disablePartner(ctx: Parts, clientId: string, reason: string): Promise<void> {
   await ctx.db.transaction().execute(async (tx) => {
     await setReason(tx, reason);
@@ -107,7 +103,6 @@ export async function disablePartner(ctx: Parts, clientId: string, reason: strin
   });
 }
 
-/** Returns what disabling the partner would affect. */
 export async function readPartnerUse({ db }: Pick<Parts, 'db'>, clientId: string): Promise<store.PartnerUse> {
   const use = await store.findPartnerUse(db, clientId);
   if (use === null) throw invalidField('client_id', 'is not registered');
@@ -146,10 +141,7 @@ function checkRedirect(uri: string): string {
   return uri;
 }
 
-/**
- * Returns whether the URI uses a mobile app's private-use scheme in reverse domain notation, such as `com.example.app:`
- * (RFC 8252, section 7.1).
- */
+/** A mobile app's private-use scheme in reverse domain notation, such as `com.example.app:` (RFC 8252 §7.1). */
 function isAppUri(text: string): boolean {
   return /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:[^#*\s\\]+$/.test(text) && URL.canParse(text);
 }

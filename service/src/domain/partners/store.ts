@@ -27,10 +27,7 @@ export async function insertPartner(
   });
 }
 
-/**
- * Inserts a seeded partner with its client. If they already exist, replaces the contact address, the secret and the
- * scopes. Adds missing origins and redirects, and keeps the existing ones.
- */
+/** Replaces a known partner's contact, secret and scopes. Adds missing origins and redirects, and keeps the others. */
 export async function upsertPartner(
   db: Db,
   partner: { id: string; name: string; origins: string[]; contactEmail: string },
@@ -77,7 +74,6 @@ export type PartnerUse = {
   users: number;
 };
 
-/** Counts the partner's clients, valid tokens, webhook endpoints and connected users. */
 export async function findPartnerUse(db: Db, clientId: string): Promise<PartnerUse | null> {
   const { rows } = await sql<PartnerUse>`
     select p.name, p.disabled_at,

@@ -12,10 +12,7 @@ export type Move = { from: FormerPlace; to: { country: string | null; region: st
 
 type Parts = Pick<Context, 'db' | 'clock' | 'sealing'>;
 
-/**
- * Returns the change of residence between two versions of a user's personal data. Returns null if the old country is
- * unknown, or if country and region are the same apart from spelling.
- */
+/** Returns null if the old country is unknown, or if the places are the same apart from spelling. */
 export function findMove(before: PersonalData, after: PersonalData, at: string): Move | null {
   if (before.country === null) return null;
   const isSame =
@@ -27,7 +24,6 @@ export function findMove(before: PersonalData, after: PersonalData, at: string):
   };
 }
 
-/** Lists the changes that await an operator's approval, with the old and new places of residence. */
 export async function listCountryChanges({ db, sealing }: Pick<Parts, 'db' | 'sealing'>) {
   return (await listOpenChanges(db)).map(({ user_id, email, changed_at, sealed_facts }) => {
     const { country, region, formerPlaces = [] } = openFacts(sealing, user_id, sealed_facts);
@@ -36,7 +32,6 @@ export async function listCountryChanges({ db, sealing }: Pick<Parts, 'db' | 'se
   });
 }
 
-/** Approves the user's current country. Returns how many open changes were approved. */
 export async function approveCountry(ctx: Parts, emailOrId: string): Promise<number> {
   return ctx.db.transaction().execute(async (tx) => {
     const user = await lockUser(tx, emailOrId);

@@ -39,7 +39,6 @@ const HIDDEN_FIELDS: readonly string[] = [
 ];
 const SHOWN_FIELDS = PII_FIELDS.filter((field) => !HIDDEN_FIELDS.includes(field));
 
-/** Returns the user's personal data and records the read in the audit log. */
 export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii> {
   const entry = {
     user_id: caller.userId,
@@ -63,7 +62,6 @@ export async function readPii(ctx: Context, caller: UserCaller): Promise<UserPii
   };
 }
 
-/** Returns all personal data for the user's own export, and records the read in the audit log. */
 export async function readOwnData(ctx: Context, userId: string): Promise<PersonalData> {
   const entry = { user_id: userId, actor: 'user', action: 'read' as const, fields: [...PII_FIELDS] };
   const found = await ctx.db.transaction().execute((tx) => readSealedPii(tx, entry));
@@ -108,10 +106,7 @@ export async function savePersonalData(
   return { person, move };
 }
 
-/**
- * Adds the place that the user has left. If the place is already listed, replaces its entry, so that the entry has the
- * latest time.
- */
+/** A place that is already listed gets the latest time. */
 function withPlace(places: readonly FormerPlace[], move: Move | null): FormerPlace[] {
   if (move === null) return [...places];
   const keyOf = ({ country, region }: FormerPlace) => placeKey(country, region);
@@ -119,10 +114,6 @@ function withPlace(places: readonly FormerPlace[], move: Move | null): FormerPla
   return [...others, move.from].slice(-MAX_FORMER_PLACES);
 }
 
-/**
- * Returns the version of the user's personal data and the facts derived from it, or null if no data is
- * stored.
- */
 export async function readPiiFacts(
   ctx: Pick<Context, 'db' | 'openPiiFacts'>,
   userId: string,
@@ -134,10 +125,7 @@ export async function readPiiFacts(
 
 const BATCH_SIZE = 100;
 
-/**
- * Reseals all personal data with the newest secret, in batches, while the service keeps running. Concurrent writes
- * already use the newest secret. Returns the number of users whose data was resealed.
- */
+/** Reseals all personal data with the newest secret in batches, while the service keeps running. */
 export async function rotatePii(ctx: Pick<Context, 'db' | 'sealing'>): Promise<number> {
   let rotated = 0;
   for (;;) {

@@ -2,13 +2,9 @@ import type { PersonalData, PiiFacts } from '../../kernel/model/personal-data.ts
 import type { Sealing } from '../../kernel/sealing.ts';
 import type { FactsOpener } from '../../platform/context/ports.ts';
 
-/**
- * Sealed personal data: encrypted (`kernel/sealing.ts`) and bound to its user, so that data moved to another row
- * cannot be decrypted.
- */
+/** Encrypted and bound to its user, so that data moved to another row cannot be decrypted. */
 export type SealedPii = { sealed: Buffer; sealed_facts: Buffer };
 
-/** Seals one user's personal data and the facts derived from it. */
 export function sealPii(sealing: Sealing, userId: string, data: PersonalData, facts: PiiFacts): SealedPii {
   return {
     sealed: sealing.seal('pii', Buffer.from(JSON.stringify(data)), userId),

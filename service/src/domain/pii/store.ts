@@ -65,7 +65,6 @@ export async function markPiiStale(db: Db, userId: string, asOf: string): Promis
     .execute();
 }
 
-/** Reads the sealed facts and the version of the data they were derived from. */
 export async function readSealedFacts(db: Db, userId: string) {
   return db
     .selectFrom('pii')
@@ -74,7 +73,6 @@ export async function readSealedFacts(db: Db, userId: string) {
     .executeTakeFirst();
 }
 
-/** Locks up to `limit` rows sealed with a key other than `keyId`, skipping rows that are already locked. */
 export async function lockRowsToRotate(db: Db, keyId: Buffer, limit: number) {
   return db
     .selectFrom('pii')
@@ -114,23 +112,18 @@ export async function insertErasure(db: Db, erasure: Insertable<Database['erasur
     .execute();
 }
 
-/** Deletes the user's personal data. Returns whether there was any. */
 export async function deletePii(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`delete from pii where user_id = ${userId} returning 1`.execute(db);
   return rows.length > 0;
 }
 
-/**
- * Restricts the data: the service no longer shows or uses it, and deletes it after `until`. Returns false if the user
- * has no data.
- */
+/** Until then, the service no longer shows or uses the data. Returns false if the user has no data. */
 export async function restrictPii(db: Db, userId: string, until: string): Promise<boolean> {
   const { rows } = await sql`
     update pii set restricted_until = ${until} where user_id = ${userId} returning 1`.execute(db);
   return rows.length > 0;
 }
 
-/** Deletes restricted data whose retention ended before `now`. Returns the ids of the users whose data was deleted. */
 export async function deletePiiPastRetention(db: Db, now: string): Promise<string[]> {
   const { rows } = await sql<{ user_id: string }>`
     delete from pii where restricted_until < ${now} returning user_id`.execute(db);
@@ -140,10 +133,7 @@ export async function deletePiiPastRetention(db: Db, now: string): Promise<strin
 const DAY_MS = 86_400_000;
 const DELETION_BATCH_SIZE = 5_000;
 
-/**
- * Deletes records of who read or changed personal data, once they are older than `AUDIT_RETENTION_DAYS`. Finds the oldest
- * records by id, which increases with time, so the column `at` needs no index.
- */
+/** Finds the oldest records by id, which increases with time, so the column `at` needs no index. */
 export async function deleteOldAccesses({
   db,
   clock,
@@ -171,10 +161,7 @@ export async function insertCountryChange(
 
 type OpenChange = { user_id: string; email: string; changed_at: string; sealed_facts: Buffer };
 
-/**
- * Lists the flagged country changes that no operator has approved, oldest first. A change is flagged if the country
- * policy or an offer rejects the old place but not the new one.
- */
+/** A change is flagged if the country policy or an offer rejects the old place but not the new one. */
 export async function listOpenChanges(db: Db): Promise<OpenChange[]> {
   const { rows } = await sql<OpenChange>`
     select c.user_id, u.email, c.changed_at, p.sealed_facts from country_changes c join users u on u.id = c.user_id
@@ -183,7 +170,6 @@ export async function listOpenChanges(db: Db): Promise<OpenChange[]> {
   return rows;
 }
 
-/** Approves the user's open changes. Returns how many there were. */
 export async function approveChanges(db: Db, userId: string, now: string): Promise<number> {
   const { rows } = await sql`update country_changes set approved_at = ${now}
     where user_id = ${userId} and approved_at is null returning 1`.execute(db);

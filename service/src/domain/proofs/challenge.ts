@@ -22,7 +22,7 @@ import { claimChallenge, putChallenge, releaseChallenge } from './store.ts';
 
 const CHALLENGE_TTL_MS = 10 * 60_000;
 
-/** Issues the message that the wallet signs to prove ownership. Replaces an earlier challenge. */
+/** Replaces an earlier challenge. */
 export async function issueChallenge(
   ctx: Context,
   caller: UserCaller,
@@ -54,7 +54,6 @@ export async function issueChallenge(
   });
 }
 
-/** Normalizes an address. Throws `validation_failed` if it is invalid. */
 export function readAddress(chain: ChainName, address: string): string {
   const normalized = normalizeAddress(chain, address);
   if (normalized === null) throw invalidField('wallet_address', `is not a valid ${chain} address`);
@@ -111,10 +110,7 @@ function composeMessage(
     : signInMessage(facts, { ...defaultPage(ctx, places), statement: sentence });
 }
 
-/**
- * Returns the domain and URI for a Solana sign-in message. The request cannot set them. Uses the requesting page if the
- * partner has registered the page's origin, because Solana wallets compare the message's domain with the page's domain.
- */
+/** Uses the requesting page if its origin is registered, because Solana wallets compare the domains. */
 function defaultPage(
   { baseUrl }: Context,
   { origins, page }: PartnerPlaces & { page: string | undefined },

@@ -3,13 +3,10 @@ import { type ChainName, chainFacts } from '../../kernel/chains.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import type { NewChallenge } from './schema.ts';
 
-/** The facts in every challenge message, plain or SIWE. */
 export type MessageFacts = {
-  /** Normalized. */
   address: string;
   chain: ChainName;
   partner: string;
-  /** The short code of the user's account. */
   account: string;
   nonce: string;
   issuedAt: string;
@@ -26,10 +23,7 @@ function chainId(chain: ChainName): string {
   return String(chainFacts(chain).chainId ?? chain.split('_').at(-1));
 }
 
-/**
- * Builds an ERC-4361 message, or its Sign-In-With-Solana equivalent. Both standards fix the order of the
- * lines.
- */
+/** ERC-4361 and its Sign-In-With-Solana equivalent fix the order of the lines. */
 export function signInMessage(facts: MessageFacts, { domain, uri, statement }: SiweFields): string {
   const { protocol } = chainFacts(facts.chain);
   const address = protocol === 'ethereum' ? getAddress(facts.address) : facts.address;
@@ -48,7 +42,6 @@ export function signInMessage(facts: MessageFacts, { domain, uri, statement }: S
   ].join('\n');
 }
 
-/** Returns the sentence that every challenge contains. The sentence names the partner and the account. */
 export function openingSentence({ partner, account }: Pick<MessageFacts, 'partner' | 'account'>): string {
   return `${partner} asks you to prove that you own this wallet for account ${account}.`;
 }
@@ -68,10 +61,7 @@ export function plainMessage(facts: MessageFacts): string {
   ].join('\n');
 }
 
-/**
- * Returns the partner's name with only the characters that ERC-4361 statements allow. Hardware wallets can
- * display these too.
- */
+/** Keeps only characters that ERC-4361 statements allow. Hardware wallets can display these too. */
 export function asciiName(name: string, fallback: string): string {
   const plain = name
     .normalize('NFKD')
@@ -88,7 +78,6 @@ const URI = /^[A-Za-z][A-Za-z0-9+.-]*:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]+$/;
 /** Only characters that ERC-4361 allows in a statement. A line feed would allow field injection. */
 const STATEMENT = /^[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;= ]+$/;
 
-/** The origins and redirect URIs that a partner has registered. */
 export type PartnerPlaces = { origins: readonly string[]; redirect_uris: readonly string[] };
 
 const FIELDS = ['domain', 'uri', 'statement'] as const;
@@ -146,7 +135,6 @@ function listOrigins({ origins, redirect_uris }: PartnerPlaces): string[] {
   return [...origins, ...secure].map((uri) => new URL(uri).origin);
 }
 
-/** Throws `validation_failed` if a plain challenge has SIWE fields. */
 export function assertNoSiweFields(input: NewChallenge): void {
   const sent = FIELDS.filter((field) => input[field] !== undefined);
   if (sent.length === 0) return;

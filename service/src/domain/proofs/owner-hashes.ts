@@ -23,10 +23,7 @@ export function ownerHashes({ sealing }: Parts, keys: readonly FormerTagKey[], a
   return [...sealing.tags(PURPOSE, address), ...former];
 }
 
-/**
- * Stores the hash keys of all older secrets, so that operators can remove these secrets. Returns how many keys it
- * stored.
- */
+/** Lets operators remove the older secrets. */
 export async function keepOwnerKeys({ db, sealing }: Parts & Pick<Context, 'db'>): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const keys = sealTagKeys(sealing, PURPOSE, await listOwnerKeys(tx));

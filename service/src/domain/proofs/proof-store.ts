@@ -7,7 +7,6 @@ export type StoredProof = Pick<
   'user_id' | 'address' | 'chain' | 'protocol' | 'kind' | 'text' | 'signature'
 >;
 
-/** Locks the proofs of one wallet with one partner until the transaction ends. */
 export async function lockWallet(tx: Db, partnerId: string, address: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`wallet proof ${partnerId} ${address}`}, 0))`.execute(
     tx,
@@ -55,10 +54,7 @@ export async function deleteProofs(
     and user_id = any(${userIds}::uuid[])`.execute(tx);
 }
 
-/**
- * Deletes the user's proofs of an address with these partners, except where the user still has the address bound with
- * the partner.
- */
+/** Keeps the proofs of an address that the user still has bound with the partner. */
 export async function deleteUnboundProofs(
   tx: Db,
   userId: string,
@@ -75,7 +71,6 @@ type EndedBinding = Pick<Database['option_addresses'], 'id' | 'option_id' | 'use
   offer_id: string;
 };
 
-/** Deletes these users' bindings of an address with a partner. */
 export async function deleteBindingsOf(
   tx: Db,
   partnerId: string,
@@ -154,7 +149,6 @@ export async function lockProofs(tx: Db, keys: readonly ProofKey[]): Promise<boo
   return new Set(rows.map(({ row }) => row)).size === keys.length;
 }
 
-/** Returns the addresses of all wallets that the user has proven or bound. */
 export async function listAddressesOf(tx: Db, userId: string): Promise<string[]> {
   const { rows } = await sql<{ address: string }>`
     select address from wallet_proofs where user_id = ${userId}
@@ -166,7 +160,6 @@ export async function deleteProofsOf(tx: Db, userId: string): Promise<void> {
   await sql`delete from wallet_proofs where user_id = ${userId}`.execute(tx);
 }
 
-/** Lists the wallets that the user has proven, with the name of the partner. */
 export async function listWalletsOf(
   db: Db,
   userId: string,

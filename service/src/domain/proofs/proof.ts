@@ -28,10 +28,7 @@ import {
 } from './proof-store.ts';
 import type { BoundAddress } from './store.ts';
 
-/**
- * Stored instead of a chain if a private key, not a contract wallet, signed the proof: such a proof counts on every
- * chain of its protocol.
- */
+/** Instead of a chain: a proof signed with a private key counts on every chain of its protocol. */
 const EVERY_CHAIN = '*';
 
 export type WalletProof = Omit<StoredProof, 'user_id'>;
@@ -102,10 +99,7 @@ export function isProvenByKey(proofs: readonly WalletProof[], chain: ChainName):
   return proofs.some((proof) => proof.kind === 'key' && proof.protocol === protocol);
 }
 
-/**
- * Returns whether any of a wallet's proofs is currently valid on the chain. Verifies a contract wallet's signature
- * again, because the owners of the contract may have changed. Throws an upstream error if the chain does not answer.
- */
+/** Verifies a contract wallet's signature again, because the owners of the contract may have changed. */
 export async function isProvenOn(
   ctx: Pick<Context, 'signatures'>,
   proofs: readonly WalletProof[],
@@ -116,7 +110,6 @@ export async function isProvenOn(
   return false;
 }
 
-/** Like `lockProofs`, but for one wallet. Throws `wallet_not_proven` if there is no proof. */
 export async function lockProof(tx: Db, key: ProofKey): Promise<void> {
   if (!(await lockProofs(tx, [key]))) throw new ApiError('wallet_not_proven');
 }
@@ -143,10 +136,7 @@ export function bindingEvent(
   };
 }
 
-/**
- * Deletes these users' bindings of a wallet, because another user has proven ownership of it. Each user who loses a
- * binding gets one mail. The partner gets one event per binding.
- */
+/** Another user has proven the wallet. Each user who loses a binding gets one mail, the partner one event each. */
 async function endBindings(
   ctx: Context,
   tx: Db,

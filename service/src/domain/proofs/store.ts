@@ -9,7 +9,7 @@ import type { Database } from '../../platform/db/tables.ts';
 export type ChallengeKey = Pick<Database['wallet_challenges'], 'client_id' | 'user_id' | 'chain' | 'address'>;
 export type ClaimedChallenge = { id: string; text: string };
 
-/** Stores a challenge. Replaces an earlier one for the same client, user, chain and address. */
+/** Replaces an earlier one for the same client, user, chain and address. */
 export async function putChallenge(
   db: Db,
   challenge: Omit<Database['wallet_challenges'], 'consumed_at'>,
@@ -59,7 +59,6 @@ export async function deleteExpiredWalletChallenges({
   await deleteInBatches(db, 'wallet_challenges', sql`expires_at < ${now}`);
 }
 
-/** A wallet bound to an offer option. */
 export type BoundAddress = {
   id: string;
   option_id: string;
@@ -72,10 +71,7 @@ export type BoundAddress = {
 
 const BOUND = sql`id, option_id, user_id, partner_id, protocol, address, created_at as inserted_at`;
 
-/**
- * Locks the user's bindings to an option, and protects the offer from changes, until the transaction ends. Returns the
- * time at which the offer ends, or null if it has no end.
- */
+/** Also protects the offer from changes. Returns when the offer ends, or null. */
 export async function lockBindings(
   tx: Db,
   offerId: string,
@@ -89,10 +85,7 @@ export async function lockBindings(
   return rows[0]?.ends_at ?? null;
 }
 
-/**
- * Lists the user's bindings to an option, oldest first. If another user has bound `address` to the option, includes
- * that binding too.
- */
+/** Oldest first. Includes another user's binding of `address` to the option. */
 export async function listBindings(
   db: Db,
   optionId: string,
@@ -117,7 +110,7 @@ export type NewBinding = {
   proved_at: string;
 };
 
-/** Inserts a binding. Returns undefined if the address is already bound to the option. */
+/** Returns undefined if the address is already bound to the option. */
 export async function insertBinding(tx: Db, binding: NewBinding): Promise<BoundAddress | undefined> {
   const { id, option_id, user_id, partner_id, protocol, address, proved_chain, proved_at } = binding;
   const { rows } = await sql<BoundAddress>`
@@ -129,7 +122,7 @@ export async function insertBinding(tx: Db, binding: NewBinding): Promise<BoundA
   return rows[0];
 }
 
-/** Replaces the address of a binding. Returns undefined if the new address is already bound to the option. */
+/** Returns undefined if the new address is already bound to the option. */
 export async function replaceAddress(
   tx: Db,
   id: string,
@@ -148,7 +141,6 @@ export async function replaceAddress(
   }
 }
 
-/** Finds a binding of this user in this offer. */
 export async function findBinding(
   db: Db,
   offerId: string,
@@ -185,10 +177,7 @@ export async function listUserBindings(
   return rows;
 }
 
-/**
- * Deletes the user's challenges. Also deletes the user's bindings if the user has neither participated nor traded
- * tokenized assets.
- */
+/** Keeps the bindings of a user who has participated or traded tokenized assets. */
 export async function deleteUserWallets(tx: Db, userId: string): Promise<void> {
   await sql`delete from wallet_challenges where user_id = ${userId}`.execute(tx);
   await sql`delete from option_addresses where user_id = ${userId}
@@ -198,13 +187,9 @@ export async function deleteUserWallets(tx: Db, userId: string): Promise<void> {
   );
 }
 
-/**
- * A user who has bound or proven a wallet with a partner. `subject_id` is the id of the oldest binding, or the user's
- * id if the wallet is proven but not bound.
- */
+/** `subject_id` is the id of the oldest binding, or the user's id if the wallet is proven but not bound. */
 type AddressHolder = { subject_id: string; address: string; user_id: string; partner_id: string };
 
-/** Returns the users who have bound or proven one of these addresses, one entry per user, partner and address. */
 export async function listByAddresses(tx: Db, addresses: readonly string[]): Promise<AddressHolder[]> {
   const { rows } = await sql<AddressHolder>`
     select distinct on (user_id, partner_id, address) subject_id, address, user_id, partner_id from (

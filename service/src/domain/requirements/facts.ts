@@ -8,7 +8,6 @@ import type { ReviewStatus } from '../../platform/providers/identity.ts';
 import { openFacts } from '../pii/sealed-data.ts';
 import { type FactsRow, listNextFacts, readFactsRow, readFactsRowsIn } from './store.ts';
 
-/** The facts from which requirement statuses are computed. */
 export type UserFacts = {
   kind: UserKind;
   /** Whether the applicant (the user's record at the identity provider) is active. The provider can deactivate it. */
@@ -17,11 +16,8 @@ export type UserFacts = {
   isBeingRead: boolean;
   reviews: Partial<Record<Level, ReviewFacts>>;
   pii: (PiiFacts & { version: number; isStale: boolean }) | null;
-  /** The latest form of each type. */
   documents: Partial<Record<string, DocumentFacts>>;
-  /** Protocols of the bound wallets, by option. */
   wallets: Partial<Record<string, readonly string[]>>;
-  /** The document versions that the user has acknowledged, by option. */
   acknowledgements: Partial<Record<string, readonly AcknowledgedText[]>>;
 };
 
@@ -31,10 +27,7 @@ export type ReviewFacts = {
   answer: 'GREEN' | 'RED' | null;
   rejectType: 'RETRY' | 'FINAL' | null;
   reviewedAt: number | null;
-  /**
-   * A hash that identifies the approved person. It is `''` while the person is unknown, and null if there is no
-   * approval.
-   */
+  /** A hash that identifies the approved person: `''` while unknown, null if there is no approval. */
   person: string | null;
 };
 

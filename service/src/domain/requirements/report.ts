@@ -25,10 +25,7 @@ const STATUS_CHANGED = 'requirement.status_changed';
 
 type ReportedOption = { partnerId: string; offer: Offer; option: OfferOption };
 
-/**
- * The facts and options that a report about a user covered. Null if no report was made, because a partner's offers were
- * not cached.
- */
+/** Null if no report was made, because a partner's offers were not cached. */
 type Report = { facts: UserFacts | null; options: ReportedOption[] } | null;
 
 /**
@@ -110,9 +107,7 @@ async function reportChanges(
 
 type StatusParts = Pick<ReportedStatus, 'status' | 'action'>;
 
-/**
- * Returns the status that a requirement has as long as nothing is known about the user. This status needs no report.
- */
+/** A status that needs no report, because nothing is known about the user. */
 function initialStatus({ type }: Requirement): StatusParts {
   if (type === 'jurisdiction') return { status: 'action_needed', action: 'kyc_not_verified' };
   return { status: 'not_started', action: null };
@@ -127,10 +122,7 @@ const INTERVAL_MS = 250;
 const BATCH_SIZE = 100;
 const DAY_MS = 86_400_000;
 
-/**
- * Reports status changes that no request has reported, for example after a form has expired. Any number of nodes may
- * run this worker.
- */
+/** Reports changes that no request has reported, such as an expired form. Any number of nodes may run it. */
 export function startStatusReports(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'reporting statuses failed', () => reportDueStatuses(ctx));
 }
@@ -143,10 +135,7 @@ export async function reportDueStatuses(ctx: Context): Promise<void> {
   }
 }
 
-/**
- * Reports the user's changed statuses. Returns false if the offers cannot be cached, for example while the connection
- * for database notifications is down. The check then stays due.
- */
+/** Returns false, and the check stays due, if the offers cannot be cached, as while notifications are down. */
 async function checkUser(ctx: Context, userId: string): Promise<boolean> {
   // Fills the offer cache, which the report reads inside its transaction.
   for (const partnerId of await listEventReaders(ctx.db, userId, STATUS_CHANGED))
@@ -163,10 +152,7 @@ async function checkUser(ctx: Context, userId: string): Promise<boolean> {
   });
 }
 
-/**
- * Returns when a status may next change on its own, because an accreditation, a form or the link to a form expires. The
- * time is in epoch milliseconds, or `Infinity` if nothing expires.
- */
+/** Returns when an accreditation, a form or the link to a form expires next, or `Infinity`. */
 function nextLapse({ facts, options }: NonNullable<Report>, now: number): number {
   if (facts === null) return Infinity;
   const reviewedAt = facts.reviews.AccreditationIndividual_FullVerification?.reviewedAt ?? null;

@@ -8,10 +8,7 @@ import { listJurisdictionFilters } from '../offers/store.ts';
 import type { Move } from '../pii/country-change.ts';
 import { insertCountryChange } from '../pii/store.ts';
 
-/**
- * Returns whether an address passes the filter. Returns `unknown` if the country is missing, or if the answer depends
- * on a region that is missing or not recognized.
- */
+/** Returns `unknown` if the country is missing, or if the answer depends on a missing or unknown region. */
 export function checkJurisdiction(
   { filter_type, filters }: Static<typeof JurisdictionDetails>,
   country: string | null,
@@ -23,7 +20,6 @@ export function checkJurisdiction(
   return isListed === (filter_type === 'allow') ? 'passes' : 'fails';
 }
 
-/** Countries and regions whose residents no offer accepts. */
 export type CountryPolicy = { blockedCountries: readonly Area[] };
 
 /**
@@ -49,10 +45,7 @@ export function countryPolicy(
   return isMoveOpen ? 'waiting' : 'passed';
 }
 
-/**
- * Records a change of residence. Flags the change and logs a warning if the country policy or an offer rejects the old
- * residence but not the new one.
- */
+/** Flags the change if the country policy or an offer rejects the old residence but not the new one. */
 export async function recordMove(ctx: Context, tx: Db, userId: string, move: Move): Promise<void> {
   const { from, to } = move;
   const { blockedCountries } = ctx.config;

@@ -51,16 +51,13 @@ export function requirementStatus(
   }
 }
 
-/** Returns whether the identity provider has deactivated the applicant, or permanently rejected it at any level. */
 function isFinallyRejected({ isActive, reviews }: UserFacts): boolean {
   if (!isActive) return true;
   for (const level in reviews) if (reviews[level as Level]?.rejectType === 'FINAL') return true;
   return false;
 }
 
-/**
- * Returns the status of the identity check at this level. An approval given at or before `notBefore` no longer counts.
- */
+/** An approval given at or before `notBefore` no longer counts. */
 function identityStatus(
   level: Level,
   facts: UserFacts,
@@ -138,10 +135,7 @@ function isMoveOpen(details: Parameters<typeof checkJurisdiction>[0], pii: UserF
   );
 }
 
-/**
- * Returns `completed` only if the user has acknowledged the document with this version and this hash. So the user must
- * acknowledge a changed file again, even if its version stays the same.
- */
+/** The user must acknowledge a changed file again, even if its version stays the same. */
 function acknowledgementStatus(
   { document, version, sha256 }: AcknowledgementDetails,
   acknowledged: readonly AcknowledgedText[],
@@ -155,7 +149,6 @@ function isBound({ wallets }: UserFacts, { id }: Option, protocol: string): bool
   return (wallets[id] ?? []).includes(protocol);
 }
 
-/** Returns the user's status for every requirement of every option of the offer. */
 export async function readStatuses(
   ctx: Context,
   caller: UserCaller,

@@ -14,10 +14,7 @@ export type FactsRow = {
   sealed_facts: Buffer | null;
   version: number | null;
   is_stale: boolean | null;
-  /**
-   * The entries here and in the fields below are arrays, to save space: in objects, member names would make up most of
-   * the bytes.
-   */
+  /** These fields are arrays to save space: in objects, member names would make up most of the bytes. */
   reviews:
     | [Level, ReviewStatus, 'GREEN' | 'RED' | null, 'RETRY' | 'FINAL' | null, number | null, string | null][]
     | null;
@@ -79,7 +76,6 @@ const READ_FACTS = factsText('$1');
 const FACTS_OF_ALL_TEXT = `select k.user_id, f.* from unnest($1::uuid[]) as k (user_id)
     cross join lateral (${factsText('k.user_id')}) f`;
 
-/** Reads the facts about a user. Returns undefined for an unknown user. */
 export async function readFactsRow(
   db: Db,
   userId: string,
@@ -89,7 +85,6 @@ export async function readFactsRow(
   return rows[0] as FactsRow | undefined;
 }
 
-/** Like `readFactsRow`, but for many users. The result is keyed by user id. */
 export async function readFactsRowsIn(
   tx: Db,
   userIds: readonly string[],
@@ -111,7 +106,6 @@ export async function lockApplicants(tx: Db, userIds: readonly string[]): Promis
 
 type NextFactsRow = FactsRow & { id: string; is_held: boolean };
 
-/** Reads the facts of the next users in order of their ids. */
 export async function listNextFacts(
   pool: pg.Pool,
   afterId: string,
@@ -187,7 +181,6 @@ export async function saveReportedStatuses(tx: Db, rows: readonly ReportedStatus
     .execute();
 }
 
-/** Returns the users whose status check is due, longest overdue first. */
 export async function listDueChecks(db: Db, now: string, limit: number): Promise<string[]> {
   const { rows } = await sql<{ user_id: string }>`select user_id from status_checks
     where due_at <= ${now}::timestamptz order by due_at limit ${limit}`.execute(db);
@@ -205,10 +198,7 @@ export async function lockDueCheck(tx: Db, userId: string, now: string): Promise
   return rows.length === 1;
 }
 
-/**
- * Schedules the user's next check, or removes it if `dueAt` is null. Null means that no status will change merely
- * because time passes.
- */
+/** Null: no status will change merely because time passes. */
 export async function planCheck(tx: Db, userId: string, dueAt: string | null): Promise<void> {
   await (dueAt === null
     ? sql`delete from status_checks where user_id = ${userId}`

@@ -10,7 +10,6 @@ export function validUntil(signedAt: number): number {
 
 export type SignedForm = { formType: FormType; signedAt: number; piiVersion: number };
 
-/** The current facts that decide whether a signed form still applies. */
 export type Circumstances = { kind: UserKind; piiVersion: number; now: number };
 
 /**

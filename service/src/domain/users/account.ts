@@ -14,15 +14,11 @@ export const HELD = {
   next: { type: 'contact', method: null, path: null, body: null },
 } as const;
 
-/** Throws `account_restricted` if the user is on hold. */
 export async function assertNotHeld({ db }: Pick<Context, 'db'>, userId: string): Promise<void> {
   if (await isHeldUser(db, userId)) throw accountRestricted();
 }
 
-/**
- * Like `assertNotHeld`, but locks the account, so that no hold can be placed on the user until the transaction ends.
- * Also throws `unauthorized` if the account was erased while the request was running.
- */
+/** Like `assertNotHeld`, but no hold can be placed until the transaction ends. Throws `unauthorized` if erased. */
 export async function lockActiveAccount(tx: Db, userId: string): Promise<void> {
   assertMayAct(await lockAccountState(tx, userId, 'no key update'));
 }

@@ -12,7 +12,7 @@ export type Hold = Awaited<ReturnType<typeof listHolds>>[number];
 
 const MAX_REASON_LENGTH = 1_000;
 
-/** Puts a user on hold. Does nothing if the user is already on hold. The reason is for operators only. */
+/** The reason is for operators only. */
 export async function holdUser(ctx: Parts, emailOrId: string, reason: string): Promise<HeldUser> {
   assertReason(reason);
   return ctx.db.transaction().execute(async (tx) => {
@@ -23,7 +23,6 @@ export async function holdUser(ctx: Parts, emailOrId: string, reason: string): P
   });
 }
 
-/** Ends a user's hold within the transaction. `wasHeld` is false if there was no hold. */
 export async function releaseUser(
   { clock }: Pick<Parts, 'clock'>,
   tx: Db,
@@ -36,7 +35,6 @@ export async function releaseUser(
   return { ...user, isHeld: false, wasHeld };
 }
 
-/** Returns the user and all of the user's holds, latest first. */
 export async function showHolds(
   { db }: Pick<Parts, 'db'>,
   emailOrId: string,

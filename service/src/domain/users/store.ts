@@ -19,7 +19,6 @@ const EMAIL_KEY = sql<string>`lower(email collate "C")`;
 
 const USER_COLUMNS = ['id', 'email', 'kind', 'locale'] as const;
 
-/** Inserts a user. Returns false if the address already has an account. */
 export async function insertUser(db: Db, user: NewUser): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('users')
@@ -67,10 +66,7 @@ function matchUser(db: Db, idOrEmail: string) {
     );
 }
 
-/**
- * Replaces an outdated password hash with one that uses the current parameters. The password stays the same. Does
- * nothing if the password has changed in the meantime.
- */
+/** Replaces an outdated hash of the same password, unless the password has changed in the meantime. */
 export async function replacePasswordHash(
   db: Db,
   userId: string,
@@ -86,7 +82,6 @@ export async function setPasswordHash(db: Db, userId: string, passwordHash: stri
   await db.updateTable('users').set({ password_hash: passwordHash }).where('id', '=', userId).execute();
 }
 
-/** Sets the user's address. Returns false if the address belongs to another account. */
 export async function setEmail(db: Db, userId: string, email: string): Promise<boolean> {
   const { rows } = await sql`update users set email = ${email.normalize('NFC')} where id = ${userId}
     and not exists (select from users where id <> ${userId} and ${EMAIL_KEY} = ${normalizeEmail(email)})
@@ -104,7 +99,6 @@ export async function anonymizeUser(db: Db, userId: string): Promise<void> {
     where id = ${userId}`.execute(db);
 }
 
-/** Puts a user on hold. Returns false if the user is already on hold. */
 export async function insertHold(
   tx: Db,
   hold: { id: string; user_id: string; reason: string; held_at: string },
@@ -120,7 +114,6 @@ export async function insertHold(
   return true;
 }
 
-/** Ends a user's hold. Returns false if the user is not on hold. */
 export async function endHold(tx: Db, userId: string, reason: string, now: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('users')
@@ -160,10 +153,7 @@ export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
 
 type AccountState = { isHeld: boolean; isErased: boolean };
 
-/**
- * Returns whether the account is on hold and whether it is erased. Locks the user, so that neither state can change
- * until the transaction ends. Several transactions can have a `share` lock at the same time.
- */
+/** Neither state can change until the transaction ends. Several transactions can have a `share` lock at once. */
 export async function lockAccountState(
   tx: Db,
   userId: string,

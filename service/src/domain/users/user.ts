@@ -1,15 +1,11 @@
 import type { Sealing } from '../../kernel/sealing.ts';
 import { LOCALES, type Locale, parseLocale } from '../../platform/mail/locale.ts';
 
-/** Returns the language for emails to the user. */
 export function localeOf({ locale }: { locale: string | null }): Locale {
   return parseLocale(locale) ?? LOCALES[0];
 }
 
-/**
- * Returns the form of an address that is used for comparisons. Lower-cases only ASCII letters, exactly like the index
- * on the users table. Other letters are converted differently by JavaScript and by PostgreSQL's locales.
- */
+/** Lower-cases only ASCII letters, exactly like the index on the users table, whatever PostgreSQL's locale. */
 export function normalizeEmail(email: string): string {
   return email
     .trim()
@@ -17,7 +13,6 @@ export function normalizeEmail(email: string): string {
     .replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** Returns the address that replaces the user's address when the account is erased. */
 export function erasedAddressOf(userId: string): string {
   return `erased-${userId}@erased.invalid`;
 }

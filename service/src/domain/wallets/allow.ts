@@ -75,10 +75,7 @@ export async function allowWallet(
   });
 }
 
-/**
- * Returns `{}` for a wallet that the chain already allows. If the user is eligible, records the allow-list
- * entry, so that it is revoked when the user loses eligibility.
- */
+/** If the user is eligible, records the allow-list entry, so that it is revoked when the user loses eligibility. */
 async function confirmAllowed(
   ctx: Context,
   caller: UserCaller,

@@ -20,16 +20,10 @@ const CHECK_INTERVAL_MS = 1_000;
 const BATCH_SIZE = 50;
 const LEASE_MS = 30_000;
 
-/**
- * `lost`: the user may no longer use the wallet. `unproven`: the user is eligible, but no longer has a proof of the
- * wallet. `waiting`: a review is in progress or the chain does not answer.
- */
+/** `lost`: may no longer use the wallet. `unproven`: eligible without a proof. `waiting`: cannot be decided yet. */
 type Standing = 'eligible' | 'waiting' | 'unproven' | 'lost';
 
-/**
- * The time until the next check. A change in the user's facts makes a check due immediately. The regular checks find
- * changes that happen without an event, such as the expiry of a tax form.
- */
+/** Changed facts make a check due at once. Regular checks find the rest, such as the expiry of a tax form. */
 const NEXT_CHECK_MS: Record<Standing, number> = {
   eligible: 10 * 60_000,
   waiting: 60_000,
@@ -37,10 +31,7 @@ const NEXT_CHECK_MS: Record<Standing, number> = {
   lost: 5_000,
 };
 
-/**
- * Re-evaluates permissions and allowed wallets whose check is due, and queues a revocation if the user has
- * lost eligibility. Safe to run on any number of nodes.
- */
+/** Queues a revocation for wallets whose user has lost eligibility. Safe to run on any number of nodes. */
 export async function checkAllowed(ctx: Context): Promise<void> {
   for (;;) {
     const leaseUntil = iso(ctx.clock.now() + LEASE_MS);
@@ -70,10 +61,7 @@ async function revoke(ctx: Context, row: Verification): Promise<void> {
   await ctx.db.transaction().execute((tx) => openRevocation(ctx, tx, row));
 }
 
-/**
- * Revokes the wallet, unless another eligible user's verification also justifies the wallet's allow-list entry. In that
- * case, only ends the verification `row`.
- */
+/** Only ends the verification if another eligible user's verification justifies the allow-list entry too. */
 async function revokeUnproven(ctx: Context, row: Verification): Promise<void> {
   for (const other of await listOthers(ctx.db, row))
     if ((await readStanding(ctx, other)) === 'eligible')

@@ -31,7 +31,6 @@ import {
 import { reportStatuses } from '../requirements/report.ts';
 import { lockActiveAccount } from '../users/account.ts';
 
-/** Binds a wallet to an offer option once the wallet's owner has signed the challenge. */
 export async function connectWallet(
   ctx: Context,
   caller: UserCaller,
@@ -76,10 +75,7 @@ export async function connectWallet(
   });
 }
 
-/**
- * Adds the wallet, replaces the user's previous wallet, or returns the existing binding. `found` must have been read
- * under `lockWindow`.
- */
+/** `found` must have been read under `lockWindow`. */
 async function bind(
   tx: Db,
   option: OfferOption,
@@ -103,10 +99,7 @@ async function bind(
   return { binding: bound, isNew: true };
 }
 
-/**
- * Returns how many wallets a user can bind to the option. Returns null if no requirement sets this limit; then a user
- * can bind one wallet per protocol.
- */
+/** Null if no requirement sets a limit; then a user can bind one wallet per protocol. */
 function maxWallets({ requirements }: OfferOption): number | null {
   const limits = requirements.flatMap((requirement) =>
     requirement.type === 'whitelisted_wallet' ? [requirement.details.max_wallets] : [],
@@ -154,7 +147,6 @@ export async function removeWallet(
   });
 }
 
-/** Locks the user's bindings to the option. Throws if the offer has ended. */
 async function lockWindow(
   { clock }: Pick<Context, 'clock'>,
   tx: Db,

@@ -36,10 +36,7 @@ export function permissionSupplier(signerOf: SignerOf, clock: Clock): Supplier {
   };
 }
 
-/**
- * Returns our time or the chain's time, whichever is later. The contract compares the deadline with the chain's time,
- * which may be ahead of ours.
- */
+/** The contract compares the deadline with the chain's time, which may be ahead of ours. */
 async function latestTime(clock: Clock, chainTime: Promise<bigint>): Promise<bigint> {
   const ours = BigInt(Math.floor(clock.now() / 1000));
   const theirs = await chainTime;

@@ -31,9 +31,7 @@ export async function openRevocation(ctx: Parts, tx: Db, entry: Entry): Promise<
   if ((await startRevoking(tx, entry, time)) > 0) await queue(ctx, tx, entry, time);
 }
 
-/**
- * Queues the revocation of an entry even if the entry has no verification, for example because the issuer created it.
- */
+/** Revokes an entry even without a verification, for example because the issuer created it. */
 export async function revokeEntry(ctx: Parts, tx: Db, entry: Entry): Promise<void> {
   const time = toTimestamp(ctx.clock.micros());
   await lockEntry(tx, entry);
@@ -47,10 +45,7 @@ async function queue(ctx: Parts, tx: Db, { chain, contract, wallet }: Entry, tim
   await wakeSettlement(tx, chain);
 }
 
-/**
- * Locks the entry, so that no revocation is queued until the transaction ends. Throws `upstream_unavailable` if a
- * revocation is already open, because that revocation would also cancel a permission that is signed now.
- */
+/** An open revocation would also cancel a permission that is signed now. */
 export async function lockNotRevoking(tx: Db, entry: Entry): Promise<void> {
   await lockEntry(tx, entry);
   await assertNotRevoking(tx, entry);
@@ -65,10 +60,7 @@ export async function assertNotRevoking(db: Db, entry: Entry): Promise<void> {
     );
 }
 
-/**
- * Queues the removal of the user's wallets from all allow-lists. Returns whether any removal still awaits confirmation
- * by the chain.
- */
+/** Returns whether the removal of a wallet still awaits confirmation by the chain. */
 export async function revokeWalletsOf(ctx: Parts, tx: Db, userId: string): Promise<boolean> {
   for (const entry of await listEntriesOf(tx, userId)) await openRevocation(ctx, tx, entry);
   return hasRevoking(tx, userId);

@@ -32,10 +32,7 @@ export async function startVerification(tx: Db, verification: NewVerification, t
     .execute();
 }
 
-/**
- * Records that the chain already allows the wallet. Returns the verification, or undefined if that was already
- * recorded.
- */
+/** Returns undefined if that was already recorded. */
 export async function putAllowed(
   tx: Db,
   { partner_id, deadline, ...key }: NewVerification,
@@ -53,7 +50,7 @@ export async function putAllowed(
   return rows[0];
 }
 
-/** Changes a `permitted` verification to `state` and returns it. Returns undefined if it is not `permitted`. */
+/** Returns undefined if the verification is not `permitted`. */
 export async function finishVerification(
   tx: Db,
   key: VerificationKey,
@@ -67,10 +64,7 @@ export async function finishVerification(
   return rows[0];
 }
 
-/**
- * Lists verifications whose transaction may still be mined, least recently updated first. Starts behind the
- * verification `after`, or at the first one if `after` is null.
- */
+/** Lists verifications whose transaction may still be mined, least recently updated first, behind `after`. */
 export async function listPermitted(
   db: Db,
   after: Pick<Verification, 'id' | 'updated_at'> | null,
@@ -96,10 +90,7 @@ export async function takeDue(
   return rows;
 }
 
-/**
- * Sets the time of the next check. Does nothing if the check became due again during the lease, for example because the
- * user's facts changed.
- */
+/** Does nothing if the check became due again during the lease, because the user's facts changed. */
 export async function setNextCheck(
   db: Db,
   id: string,
@@ -110,16 +101,12 @@ export async function setNextCheck(
   );
 }
 
-/**
- * Makes the checks of these wallets' verifications due immediately. Every screening calls this for the wallets on the
- * sanctions list.
- */
+/** Every screening calls this for the wallets on the sanctions list. */
 export async function makeWalletsDue(tx: Db, wallets: readonly string[]): Promise<void> {
   await sql`update allow_verifications set check_at = '-infinity'
     where wallet = any(${wallets}::text[]) and ${STANDING}`.execute(tx);
 }
 
-/** Lists other users' verifications that also justify this allow-list entry. */
 export async function listOthers(db: Db, row: Verification): Promise<Verification[]> {
   const { rows } = await sql<Verification>`
     select ${COLUMNS} from allow_verifications where ${isOf(row)} and ${STANDING} and user_id <> ${row.user_id}`.execute(
@@ -128,16 +115,12 @@ export async function listOthers(db: Db, row: Verification): Promise<Verificatio
   return rows;
 }
 
-/**
- * Sets a verification to `expired` without revoking its allow-list entry. The entry stays, because another user's
- * verification justifies it.
- */
+/** The allow-list entry stays, because another user's verification justifies it. */
 export async function dropVerification(db: Db, id: string, time: string): Promise<void> {
   await sql`update allow_verifications set state = 'expired', updated_at = ${time}
     where id = ${id} and ${STANDING}`.execute(db);
 }
 
-/** Lists the allow-list entries that the user's verifications justify. */
 export async function listEntriesOf(tx: Db, userId: string): Promise<Entry[]> {
   const { rows } = await sql<Entry>`
     select distinct chain, contract, wallet from allow_verifications where user_id = ${userId} and ${STANDING}`.execute(
@@ -159,10 +142,6 @@ export async function hasVerifications(tx: Db, userId: string): Promise<boolean>
   return rows.length > 0;
 }
 
-/**
- * Sets every verification that justifies this allow-list entry to `revoking`. Returns how many verifications it
- * changed.
- */
 export async function startRevoking(tx: Db, entry: Entry, time: string): Promise<number> {
   const { numAffectedRows } = await sql`
     update allow_verifications set state = 'revoking', updated_at = ${time} where ${isOf(entry)} and ${STANDING}`.execute(
@@ -171,7 +150,6 @@ export async function startRevoking(tx: Db, entry: Entry, time: string): Promise
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Sets the verifications of a revoked entry to `revoked` and returns them. */
 export async function markRevoked(tx: Db, entry: Entry, time: string): Promise<Verification[]> {
   const { rows } = await sql<Verification>`
     update allow_verifications set state = 'revoked', updated_at = ${time}
@@ -182,9 +160,7 @@ export async function markRevoked(tx: Db, entry: Entry, time: string): Promise<V
 /** How long a revocation waits after its transaction reverted. */
 const REVERTED_DELAY = '60 seconds';
 
-/**
- * Locks one allow-list entry until the transaction ends, so that only one transaction at a time permits or revokes it.
- */
+/** Only one transaction at a time permits or revokes an entry. */
 export async function lockEntry(tx: Db, { chain, contract, wallet }: Entry): Promise<void> {
   const key = `allow-list ${chain} ${contract} ${wallet}`;
   await sql`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`.execute(tx);
@@ -225,9 +201,7 @@ export async function postponeRevocation(db: Db, id: string, seconds: number): P
     where id = ${id}`.execute(db);
 }
 
-/**
- * Assigns a revocation to the operator transaction that is being stored. Throws if the revocation is already assigned.
- */
+/** Throws if the revocation is already assigned. */
 export async function assignRevocation(tx: Db, id: string, transactionId: string): Promise<void> {
   const { numAffectedRows } = await sql`
     update allow_revocations set state = 'sent', transaction_id = ${transactionId}
@@ -235,10 +209,7 @@ export async function assignRevocation(tx: Db, id: string, transactionId: string
   if (numAffectedRows !== 1n) throw new Error('the state of a revocation changed concurrently');
 }
 
-/**
- * Records that the chain has confirmed the transaction. Returns the revoked entry, or undefined if no sent revocation
- * belongs to the transaction.
- */
+/** Returns the revoked entry, or undefined if no sent revocation belongs to the transaction. */
 export async function markRevocationDone(tx: Db, transactionId: string): Promise<Entry | undefined> {
   const { rows } = await sql<Entry>`
     update allow_revocations set state = 'done' where transaction_id = ${transactionId} and state = 'sent'
@@ -246,27 +217,20 @@ export async function markRevocationDone(tx: Db, transactionId: string): Promise
   return rows[0];
 }
 
-/**
- * Requeues a revocation whose transaction reverted, was cancelled or lost its nonce. If the wallet was revoked in the
- * meantime, the second revocation is harmless.
- */
+/** The transaction had no effect. If the wallet was revoked in the meantime, the second revocation is harmless. */
 export async function releaseRevocation(tx: Db, transactionId: string): Promise<void> {
   await sql`update allow_revocations set state = 'waiting', transaction_id = null,
       send_at = now() + ${REVERTED_DELAY}::interval
     where transaction_id = ${transactionId} and state = 'sent'`.execute(tx);
 }
 
-/** Counts the revocations that the chain has not confirmed. */
 export async function countOpenRevocations(db: Db): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from allow_revocations where state <> 'done'`.execute(db);
   return rows[0]?.count ?? 0;
 }
 
-/**
- * Reopens a revocation that a reorganization undid, unless another revocation of the same entry is open. The settlement
- * worker sends the transaction again. The revocation's events remain, and are not appended a second time.
- */
+/** A reorganization undid it. The settlement worker sends the transaction again; the events are not appended again. */
 export async function reopenRevocation(tx: Db, transactionId: string): Promise<void> {
   await sql`update allow_revocations r set state = 'sent' where r.transaction_id = ${transactionId} and r.state = 'done'
     and not exists (select from allow_revocations o where o.chain = r.chain and o.contract = r.contract

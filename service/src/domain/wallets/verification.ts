@@ -15,10 +15,7 @@ import {
   type Verification,
 } from './store.ts';
 
-/**
- * Ends an open allow-list verification. Does nothing if it has already ended. Appends an event if the wallet
- * is now allowed.
- */
+/** Does nothing if the verification has already ended. */
 export async function endVerification(
   ctx: Context,
   tx: Db,
@@ -29,10 +26,7 @@ export async function endVerification(
   if (ended !== undefined && state === 'allowed') await appendAllowed(ctx, tx, ended);
 }
 
-/**
- * Records that the chain already allows the wallet of an eligible user. Without this record, the wallet would not be
- * revoked if the user loses eligibility.
- */
+/** Without this record, the wallet would not be revoked if the user loses eligibility. */
 export async function recordAllowed(ctx: Context, tx: Db, verification: NewVerification): Promise<void> {
   const recorded = await putAllowed(tx, verification, toTimestamp(ctx.clock.micros()));
   if (recorded !== undefined) await appendAllowed(ctx, tx, recorded);
@@ -59,10 +53,7 @@ const BATCH_SIZE = 500;
  */
 const EXPIRY_MARGIN_S = 300n;
 
-/**
- * Checks on chain whether open allow-list permissions were used or have expired, and stores the outcomes. Safe to run
- * on any number of nodes.
- */
+/** Stores whether permissions were used or have expired. Safe to run on any number of nodes. */
 export async function settleVerifications(ctx: Context): Promise<void> {
   // Reads every page. Permissions on a chain that does not answer stay open, and must not keep later permissions
   // waiting.
@@ -86,10 +77,7 @@ async function settle(ctx: Context, verification: Verification): Promise<void> {
   await ctx.db.transaction().execute((tx) => endVerification(ctx, tx, verification, state));
 }
 
-/**
- * Returns the outcome of a permission, or null while it is open. Compares the permission's deadline with the chain's
- * time, as the contract does.
- */
+/** Null while the permission is open. Compares its deadline with the chain's time, as the contract does. */
 async function readState(
   ctx: Context,
   { chain: name, contract, wallet, deadline }: Verification,

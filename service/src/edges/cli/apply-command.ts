@@ -57,7 +57,6 @@ export async function applyFiles(ctx: ApplyContext, names: string[], flags: Appl
   console.error('Done. Running nodes apply the change within a second.');
 }
 
-/** Prints how many users the changed rules would affect. Applies nothing. */
 async function printImpact(ctx: ApplyContext, files: readonly OfferFile[]): Promise<void> {
   const found = await Promise.all(
     files.map(async (file) => findRuleChanges(await readOfferBySlug(ctx.db, file.slug), file)),

@@ -6,9 +6,7 @@ import { UsageError } from '../../kernel/errors.ts';
 export type CommandHelp = {
   /** The ways to call the command, one per line, without the program name. */
   usage: readonly string[];
-  /** One paragraph. */
   description: string;
-  /** What each subcommand does. */
   commands?: Readonly<Record<string, string>>;
   /** The meaning of each option. A key is the option with its placeholder, such as `--write FILE`. */
   options?: Readonly<Record<string, string>>;
@@ -51,7 +49,6 @@ export function formatHelp({ usage, description, commands, options, examples }: 
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** Formats names and their meanings in two columns. */
 function formatColumns(meanings: Readonly<Record<string, string>>): string[] {
   const column = Math.max(...Object.keys(meanings).map((name) => name.length)) + 2;
   return Object.entries(meanings).flatMap(([name, meaning]) =>
@@ -79,10 +76,7 @@ export async function confirm(): Promise<boolean> {
   return process.stdin.isTTY && /^y(es)?$/i.test(await ask('Apply these changes? [y/N] '));
 }
 
-/**
- * Prints what a command will do, and asks the operator to type `name`, the name of what the command acts on. `--yes`
- * skips the question. Throws a `UsageError` if the operator types something else or there is no terminal.
- */
+/** Prints what a command will do, and asks the operator to type `name`, unless `isYes`. */
 export async function confirmByName(preview: readonly string[], name: string, isYes = false): Promise<void> {
   console.error(preview.join('\n'));
   if (isYes) return;
@@ -102,7 +96,6 @@ async function ask(question: string): Promise<string> {
   return answer.trim();
 }
 
-/** Writes generated text to a file, or to standard output if no file is given. */
 export async function writeOutput(file: string | undefined, text: string): Promise<void> {
   if (file === undefined) process.stdout.write(text);
   else await writeFile(file, text);

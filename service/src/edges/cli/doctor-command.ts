@@ -19,10 +19,7 @@ export const help: CommandHelp = {
   },
 };
 
-/**
- * Checks the settings and the dependencies, and prints the findings. `problems` lists the invalid settings. `config`
- * has the valid settings, which the other checks use.
- */
+/** `problems` lists the invalid settings. `config` has the valid ones, which the other checks use. */
 export async function run(
   { config, problems }: { config: Config; problems: readonly string[] },
   args: string[],

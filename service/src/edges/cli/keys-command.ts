@@ -35,10 +35,7 @@ export async function run(config: Config, args: string[]): Promise<void> {
   } else throw new UsageError('keys requires a command: "rotate" or "rotate-signing"');
 }
 
-/**
- * Reseals all data that is kept for more than a day, using the newest secret. Older secrets can then be removed.
- * Returns the number of resealed items of each kind.
- */
+/** Reseals all data that is kept for more than a day. Older secrets can then be removed. */
 export async function rotateSecrets(ctx: CommandContext) {
   const personal_data = await rotatePii(ctx);
   const signing_keys = await resealSigningKeys(ctx);

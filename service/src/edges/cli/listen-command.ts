@@ -87,10 +87,7 @@ async function* events(client: EventClient, after: string | null, since: number 
   yield* client.stream(replayed.at(-1)?.id ?? after, signal);
 }
 
-/**
- * Posts the event and returns the status. If the receiver is not running, waits until it is, so that a
- * restart of the receiver loses no event.
- */
+/** Waits while the receiver is not running, so that a restart of the receiver loses no event. */
 async function post({ url, secret, signal }: Forward, id: string, body: string): Promise<string> {
   for (let isWaiting = false; ; isWaiting = true) {
     const timestampSeconds = Math.floor(realTime() / 1000);

@@ -137,10 +137,7 @@ function readArguments(args: string[]) {
   return parseArgs({ args, options, allowPositionals: true });
 }
 
-/**
- * Requests the refunds for an offer. If the command is interrupted, run it again: it skips refunds that are already
- * requested.
- */
+/** Can be repeated after an interruption: it skips refunds that are already requested. */
 async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values): Promise<void> {
   const { offerId, count, blocked, held } = await planRefunds(ctx, slug).catch((error: unknown) => {
     throw error instanceof ApiError && error.code === 'not_found'
@@ -189,7 +186,6 @@ async function list({ db, clock }: ApplyContext): Promise<void> {
   console.log(JSON.stringify(rows, null, 2));
 }
 
-/** Prints the file that would create this offer. */
 async function show({ db }: ApplyContext, [slug = '']: string[]): Promise<void> {
   const offer = await readOfferBySlug(db, slug);
   if (offer === null)
@@ -211,10 +207,7 @@ async function writeSchema(file: string | undefined): Promise<void> {
   await writeOutput(file, `${JSON.stringify(schema, null, 2)}\n`);
 }
 
-/**
- * Returns a copy of the schema in which members with a default are optional, because authors of offer files may omit
- * them.
- */
+/** Members with a default become optional, because authors of offer files may omit them. */
 function toAuthorSchema<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(toAuthorSchema) as T;
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -240,7 +233,6 @@ function mapMembers(properties: Record<string, object>): Record<string, object> 
   );
 }
 
-/** Prints what closing the offer would end, asks for confirmation, and closes the offer. */
 async function close(ctx: CommandContext, [slug = '']: string[], values: Values): Promise<void> {
   const reason = requireReason('offer close', values.reason);
   const offer = await readOfferBySlug(ctx.db, slug);

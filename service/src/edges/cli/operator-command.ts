@@ -176,16 +176,12 @@ function readArguments(args: string[]) {
   return parseArgs({ args, options, allowPositionals: true });
 }
 
-/**
- * Returns the EVM chain with this name. Throws `UsageError` if there is no such chain or it has no RPC URL.
- */
 function openEvm(chains: Chains, name: string): EvmChain {
   const found = chains.all().find((chain) => chain.name === name);
   if (found === undefined) throw new UsageError(`${name} is not an EVM chain with an RPC URL`);
   return found;
 }
 
-/** Returns the chain with this name, EVM or Solana, or all chains if the name is empty. */
 function chooseChains(chains: Chains, name: string) {
   const isChosen = (chain: { name: string }) => name === '' || chain.name === name;
   const chosen = { evm: chains.all().filter(isChosen), solana: chains.allSolana().filter(isChosen) };
@@ -253,10 +249,7 @@ async function adopt(config: Config, chains: Chains, name: string, values: Value
   });
 }
 
-/**
- * Returns this process's current keys on a chain, and its retired keys that have signed there. If the process has no
- * current key, returns every key that has signed there.
- */
+/** If the process has no current key, returns every key that has signed on the chain. */
 async function listAdoptable(config: Config, db: Db, chain: string): Promise<Hex[]> {
   const log = createLog({ level: 'silent', pretty: false });
   const { registry } = createMetrics();
@@ -272,10 +265,7 @@ type ReplaceOptions = { nonce?: string; address?: string; 'dry-run'?: boolean; y
 
 const WAIT_MS = 30_000;
 
-/**
- * Prints which transaction would be replaced, asks for confirmation, and requests the replacement from the
- * node that holds the key's lease.
- */
+/** The node that holds the key's lease sends the replacement. */
 async function runReplace(
   config: Config,
   chain: EvmChain,

@@ -180,7 +180,6 @@ async function exportAll(ctx: CommandContext, _ids: string[], values: Values): P
   await file?.close();
 }
 
-/** Confirms refunds that another person has requested. */
 async function confirm(ctx: CommandContext, [id = '']: string[], values: Values): Promise<void> {
   const explainMissing = (error: unknown): never => {
     if (!(error instanceof ApiError && error.code === 'not_found')) throw error;

@@ -51,10 +51,7 @@ export async function runReconcile(config: Config, chain: EvmChain, values: Reco
   });
 }
 
-/**
- * Prints a signed report on the chains, or writes it to a file. Changes nothing. Sets the exit code to 1 if
- * there is any difference.
- */
+/** Changes nothing. Sets the exit code to 1 if there is any difference. */
 export async function writeReport(
   config: Config,
   chains: { evm: readonly EvmChain[]; solana: readonly SolanaChain[] },

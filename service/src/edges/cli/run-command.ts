@@ -15,10 +15,7 @@ import { openSandboxDatabase } from '../sandbox-database.ts';
 /** The context of a command. A command works on the same database as the running nodes. */
 export type CommandContext = Pick<Kernel, 'pool' | 'db' | 'clock' | 'random' | 'sealing'>;
 
-/**
- * Runs `work` on the configured database, or on the embedded database if none is configured. Works whether or not the
- * service is running.
- */
+/** Uses the embedded database if none is configured, whether or not the service is running. */
 export async function runCommand<T>(config: Config, work: (ctx: CommandContext) => Promise<T>): Promise<T> {
   const embedded = config.databaseUrl === null ? await openSandboxDatabase(config.dataDir) : undefined;
   const url = config.databaseUrl ?? embedded?.url;
@@ -76,10 +73,7 @@ async function openSealing({ secrets }: Config, db: Db): Promise<Sealing> {
   );
 }
 
-/**
- * Converts an API error to a `UsageError`. If the error has messages for individual fields, uses them instead of the
- * general message.
- */
+/** Messages for individual fields replace the general message. */
 function toUsageError({ message, details }: ApiError): UsageError {
   const lines = Object.entries(details).flatMap(([field, messages]) =>
     Array.isArray(messages) ? messages.map((each) => `${field}: ${each}`) : [],

@@ -223,7 +223,6 @@ function describeAdoption(
   return participationId === null ? text : `${text}; the service ${when} settles ${participationId} itself`;
 }
 
-/** Returns the keys of this process on a cluster. */
 async function listOwnSenders(config: Config, chain: string): Promise<SolanaSigner[]> {
   const signerOf = await openSolanaSigners(config, { clock: realClock() });
   return listSenders(signerOf, chain).map(({ signer }) => signer);

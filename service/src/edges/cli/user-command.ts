@@ -137,7 +137,6 @@ async function printCountryChanges(config: Config): Promise<void> {
     console.log([changed_at, email, `${place(from)} → ${place(to)}`].join('  '));
 }
 
-/** Prints what erasing the user would erase and keep, asks for confirmation, erases the user and prints a report. */
 async function erase(
   ctx: CommandContext,
   config: Config,
@@ -203,10 +202,7 @@ const MARKS: Record<Check['status'], string> = {
   rejected: '✗',
 };
 
-/**
- * Explains to operators whether a user can invest in an offer. Returns one text tree per partner, listing the same
- * checks that the eligibility endpoint would return for the user.
- */
+/** Lists the same checks that the eligibility endpoint would return for the user, as one text tree per partner. */
 async function explainUser(
   ctx: CommandContext,
   config: Config,

@@ -114,7 +114,6 @@ const ACTIONS: Record<string, Action> = {
   resend: { allowed: [], run: (ctx, { caller, id }) => resendDelivery(ctx, caller, id) },
 };
 
-/** Runs the command, and prints its result as JSON to standard output. */
 export async function run(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
   const [name = '', clientId = '', id = '', ...rest] = positionals;

@@ -72,7 +72,6 @@ async function surveyPatiently({ rpc }: AnyChain, count: number): Promise<Endpoi
   }
 }
 
-/** Checks the roles and the balance of every key that sends transactions on this chain. */
 async function checkOperator(config: Config, chain: AnyChain, db: Db | null): Promise<Finding[]> {
   const name = `operator ${chain.name}`;
   if (db === null) return [skipped(name, 'needs a migrated database')];

@@ -25,10 +25,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 export type DoctorDatabase = OpenPool & { url: string; isMigrated: boolean };
 
-/**
- * Opens the configured database, or the embedded database if none is configured. `database` is null if there is no
- * database, or if the database does not answer.
- */
+/** `database` is null if there is none, or if it does not answer. */
 export async function openDatabase(
   config: Config,
 ): Promise<{ database: DoctorDatabase | null; findings: Finding[]; close(): Promise<void> }> {
@@ -56,7 +53,6 @@ export async function openDatabase(
   }
 }
 
-/** Returns findings about the server's version, encryption, clock and connections. */
 export function judgeServer(facts: ServerFacts, { databasePool }: Pick<Config, 'databasePool'>): Finding[] {
   const { clockOffsetMs, connections, encryption, isLocal, nodes } = facts;
   const major = Math.floor(facts.version / 10_000);
@@ -102,7 +98,6 @@ async function findPending({ pool }: OpenPool): Promise<Finding> {
   return warning('migrations', count, 'Run "causeway migrate", or start a node, which also migrates.');
 }
 
-/** Returns the checks that need a responding database. */
 export function databaseChecks(config: Config, { url, pool, db, isMigrated }: DoctorDatabase): Check[] {
   return [
     {
@@ -152,7 +147,6 @@ export function databaseChecks(config: Config, { url, pool, db, isMigrated }: Do
   ];
 }
 
-/** Runs `work`, and turns a configuration error into a finding. */
 async function explain(name: string, good: string, work: () => Promise<void>): Promise<Finding[]> {
   try {
     await work();

@@ -27,18 +27,13 @@ export const failed = (check: string, finding: string, remedy: string): Finding 
   ...{ check, status: 'failed', finding, remedy },
 });
 
-/**
- * Returns the finding for a message with which a node would refuse to start. The part of the message after the first
- * semicolon is the remedy.
- */
+/** A message with which a node would refuse to start: the part after the first semicolon is the remedy. */
 export function refusalFinding(check: string, message: string): Finding {
   const [, finding = message, first = '', rest = ''] = /^(.*?); (.)(.*?)\.?$/s.exec(message) ?? [];
   return failed(check, finding, first === '' ? 'Fix the setting.' : `${first.toUpperCase()}${rest}.`);
 }
 
-/**
- * Runs a check. An error or a timeout becomes a finding, so that the findings of the other checks are still reported.
- */
+/** An error or a timeout becomes a finding, so that the findings of the other checks are still reported. */
 export async function runCheck({ name, run }: Check, timeoutMs = CHECK_TIMEOUT_MS): Promise<Finding[]> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<Finding[]>((resolve) => {

@@ -8,7 +8,6 @@ import { type Check, describeError, type Finding, failed, ok, skipped, warning }
 const TIMEOUT_MS = 5_000;
 const MAX_ENDPOINTS = 50;
 
-/** Returns the checks of the public URL, the mail server and the partners' webhook endpoints. */
 export function reachabilityChecks(config: Config, db: Db | null): Check[] {
   return [
     { name: 'public URL', run: () => checkPublicUrl(config.publicUrl) },
@@ -56,10 +55,7 @@ async function checkMail({ smtpUrl, smtpTls, profile }: Config): Promise<Finding
   }
 }
 
-/**
- * Sends a HEAD request to the partners' enabled endpoints, at most `MAX_ENDPOINTS` of them. An endpoint counts as
- * reachable if it sends any answer.
- */
+/** An endpoint counts as reachable if it sends any answer. */
 async function checkWebhooks(config: Config, db: Db | null): Promise<Finding[]> {
   const name = 'webhooks';
   if (db === null) return [skipped(name, 'needs a migrated database')];
