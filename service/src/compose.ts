@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createGuard } from './domain/oauth/guard.ts';
 import { createOAuth } from './domain/oauth/server.ts';
-import { createCatalogue } from './domain/offers/catalogue.ts';
+import { createCatalogue } from './domain/offers/offer.ts';
 import { createFactsOpener } from './domain/pii/sealed-data.ts';
 import { openSanctions } from './domain/screening/list.ts';
 import { assertNotHeld } from './domain/users/account.ts';
@@ -43,9 +43,11 @@ import { cacheVenue } from './platform/providers/cached-venue.ts';
 import { openDocuseal } from './platform/providers/docuseal.ts';
 import { openOndo } from './platform/providers/ondo.ts';
 import { openSumsub } from './platform/providers/sumsub.ts';
-import { unconfiguredDocuments } from './platform/providers/unconfigured-documents.ts';
-import { unconfiguredIdentity } from './platform/providers/unconfigured-identity.ts';
-import { unconfiguredVenue } from './platform/providers/unconfigured-venue.ts';
+import {
+  unconfiguredDocuments,
+  unconfiguredIdentity,
+  unconfiguredVenue,
+} from './platform/providers/unconfigured.ts';
 
 export type ComposedContext = { ctx: Context; close(): Promise<void> };
 

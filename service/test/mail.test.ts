@@ -6,9 +6,8 @@ import { type MailServer, startMailServer } from '@causeway/sandbox/simulators/m
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ConfigError, loadConfig } from '../src/kernel/config/config.ts';
 import type { Mail, Mailer } from '../src/platform/mail/mail.ts';
-import { sendMail } from '../src/platform/mail/outbox.ts';
+import { sendMail, startMailWorker } from '../src/platform/mail/outbox.ts';
 import { smtpMailer } from '../src/platform/mail/smtp.ts';
-import { startMailWorker } from '../src/platform/mail/worker.ts';
 import { type TestApp, testApp } from './support/app.ts';
 
 let app: TestApp;

@@ -1,5 +1,5 @@
 import { Participation } from '@causeway/service/domain/holdings/participation.ts';
-import { requestRemit } from '@causeway/service/domain/participations/remit.ts';
+import { requestRemit } from '@causeway/service/domain/participations/refunds.ts';
 import { publicRoute } from '@causeway/service/platform/http/route.ts';
 import Type from 'typebox';
 import type { ControlGroup } from './control-group.ts';

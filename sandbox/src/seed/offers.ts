@@ -4,8 +4,7 @@ import { checkContracts } from '@causeway/service/domain/offer-files/contract-ch
 import { parseOfferFile } from '@causeway/service/domain/offer-files/file.ts';
 import type { OfferFile } from '@causeway/service/domain/offer-files/file-schema.ts';
 import { publishOffer } from '@causeway/service/domain/offer-files/lifecycle.ts';
-import { toOffer } from '@causeway/service/domain/offers/catalogue.ts';
-import { offerState } from '@causeway/service/domain/offers/offer.ts';
+import { offerState, toOffer } from '@causeway/service/domain/offers/offer.ts';
 import { listPublished } from '@causeway/service/domain/offers/store.ts';
 import type { KeyRole } from '@causeway/service/kernel/config/role.ts';
 import { ERRORS } from '@causeway/service/kernel/errors.ts';

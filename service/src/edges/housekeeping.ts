@@ -11,11 +11,10 @@ import { deleteExpiredArtifacts, deleteExpiredTokens } from '../domain/oauth/tok
 import { deleteOldAccesses } from '../domain/pii/store.ts';
 import { deleteExpiredWalletChallenges } from '../domain/proofs/store.ts';
 import { deleteOldOrders, deleteOldPrices } from '../domain/tokenized/retention.ts';
-import { maintainAttemptPartitions } from '../domain/webhooks/attempt-partitions.ts';
-import { deleteOldDeliveries } from '../domain/webhooks/delivery-log.ts';
+import { deleteOldDeliveries, maintainAttemptPartitions } from '../domain/webhooks/delivery-log.ts';
 import { deleteOldAuditEntries } from '../platform/audit/retention.ts';
 import type { Context } from '../platform/context/context.ts';
-import { deleteExpiredEvents } from '../platform/events/retention.ts';
+import { deleteExpiredEvents } from '../platform/events/log.ts';
 import { deleteExpiredIdempotencyKeys } from '../platform/http/idempotency-store.ts';
 import { deleteOldReceipts } from '../platform/http/webhook-receipt-store.ts';
 import { startInterval } from '../platform/jobs/interval.ts';

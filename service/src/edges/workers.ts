@@ -16,8 +16,8 @@ import type { Started } from '../kernel/shutdown.ts';
 import { startAuditSealer } from '../platform/audit/sealer.ts';
 import type { Context } from '../platform/context/context.ts';
 import { startSequencer } from '../platform/events/sequencer.ts';
+import { startMailWorker } from '../platform/mail/outbox.ts';
 import { smtpMailer } from '../platform/mail/smtp.ts';
-import { startMailWorker } from '../platform/mail/worker.ts';
 import { startHousekeeping } from './housekeeping.ts';
 
 type Stop = () => Promise<void>;

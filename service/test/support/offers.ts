@@ -3,7 +3,7 @@ import { applyOffers } from '../../src/domain/offer-files/apply.ts';
 import { parseOfferFile } from '../../src/domain/offer-files/file.ts';
 import type { OfferFile } from '../../src/domain/offer-files/file-schema.ts';
 import { publishOffer } from '../../src/domain/offer-files/lifecycle.ts';
-import { toOffer } from '../../src/domain/offers/catalogue.ts';
+import { toOffer } from '../../src/domain/offers/offer.ts';
 import { readOfferBySlug } from '../../src/domain/offers/store.ts';
 import type { Context } from '../../src/platform/context/context.ts';
 import type { Offer } from '../../src/platform/context/ports.ts';

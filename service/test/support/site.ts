@@ -14,8 +14,8 @@ import type { Config } from '../../src/kernel/config/config.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { UserKind } from '../../src/kernel/model/personal-data.ts';
 import { hashSecret } from '../../src/kernel/secret-hash.ts';
+import { startMailWorker } from '../../src/platform/mail/outbox.ts';
 import { smtpMailer } from '../../src/platform/mail/smtp.ts';
-import { startMailWorker } from '../../src/platform/mail/worker.ts';
 import { type TestApp, testApp, testConfig } from './app.ts';
 
 export const PASSWORD = 'quiet harbour lantern';

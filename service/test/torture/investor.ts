@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requestRemit } from '../../src/domain/participations/remit.ts';
+import { requestRemit } from '../../src/domain/participations/refunds.ts';
 import { issueTokenFor } from '../support/tokens.ts';
 import { proveWallets, userId } from '../support/wallets.ts';
 import type { Environment } from './environment.ts';

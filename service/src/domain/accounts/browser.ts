@@ -3,7 +3,7 @@ import { ApiError } from '../../kernel/errors.ts';
 import { isSecret, newSecret } from '../../kernel/secret-hash.ts';
 import type { Context } from '../../platform/context/context.ts';
 import { clientNetwork } from '../../platform/http/network.ts';
-import { type Locale, preferredLocale } from '../../platform/mail/locale.ts';
+import { type Locale, preferredLocale } from '../../platform/mail/catalogue.ts';
 import { describeBrowser } from './device.ts';
 import { findSession, type Session, touchSession } from './session-store.ts';
 import type { Source } from './throttle.ts';

@@ -1,9 +1,13 @@
 import { isSecret } from '../../kernel/secret-hash.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { composeMail } from '../../platform/mail/message.ts';
+import { composeMail } from '../../platform/mail/mail.ts';
 import { sendMail } from '../../platform/mail/outbox.ts';
-import { changeEmailPage, confirmEmailPage, emailChangeSentPage } from '../../platform/pages/email-pages.ts';
 import { messagePage } from '../../platform/pages/message-page.ts';
+import {
+  changeEmailPage,
+  confirmEmailPage,
+  emailChangeSentPage,
+} from '../../platform/pages/security-pages.ts';
 import { findUserByEmail, lockAccount, setEmail, type User } from '../users/store.ts';
 import { localeOf, normalizeEmail } from '../users/user.ts';
 import { consumeLink, createChangeEmailLink, deleteLinksOf, findNewAddress } from './mail-link-store.ts';

@@ -1,11 +1,11 @@
 import { isSecret, newSecret } from '../../kernel/secret-hash.ts';
 import type { Context } from '../../platform/context/context.ts';
-import type { Locale } from '../../platform/mail/locale.ts';
-import { composeMail } from '../../platform/mail/message.ts';
+import type { Locale } from '../../platform/mail/catalogue.ts';
+import { composeMail } from '../../platform/mail/mail.ts';
 import { sendMail } from '../../platform/mail/outbox.ts';
 import { messagePage } from '../../platform/pages/message-page.ts';
-import { changePasswordPage, forgotPage, resetPage } from '../../platform/pages/password-pages.ts';
-import { checkMailPage } from '../../platform/pages/register-pages.ts';
+import { changePasswordPage, forgotPage, resetPage } from '../../platform/pages/security-pages.ts';
+import { checkMailPage } from '../../platform/pages/sign-in-page.ts';
 import { revokeUserGrants } from '../oauth/grant-store.ts';
 import { lockAccount, setPasswordHash } from '../users/store.ts';
 import { localeOf } from '../users/user.ts';

@@ -17,7 +17,7 @@ import type { Context } from '../../platform/context/context.ts';
 import { forNetwork, forRequest } from '../../platform/http/for-request.ts';
 import { pluginHooks } from '../../platform/http/request-log.ts';
 import { localhostUrl, visitedUrl } from '../../platform/http/visited-url.ts';
-import { composeMail } from '../../platform/mail/message.ts';
+import { composeMail } from '../../platform/mail/mail.ts';
 import { sendMail } from '../../platform/mail/outbox.ts';
 import { pageHeaders } from '../../platform/pages/headers.ts';
 import { lockAccount, type User } from '../users/store.ts';

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Context } from '../../platform/context/context.ts';
 import { pluginHooks } from '../../platform/http/request-log.ts';
-import { unsubscribedPage, unsubscribePage } from '../../platform/pages/mail-pages.ts';
-import { messagePage } from '../../platform/pages/message-page.ts';
+import { messagePage, unsubscribedPage, unsubscribePage } from '../../platform/pages/message-page.ts';
 import { readUnsubscribeToken, type Subscription, unsubscribe } from '../notices/preferences.ts';
 import { sendPage } from './page-route.ts';
 import { throttleNetwork } from './throttle.ts';

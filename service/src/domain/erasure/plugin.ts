@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { newSecret } from '../../kernel/secret-hash.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { deletePage } from '../../platform/pages/delete-page.ts';
 import { messagePage } from '../../platform/pages/message-page.ts';
+import { deletePage } from '../../platform/pages/security-pages.ts';
 import { addPageRoute, preparePages, withRecentSession } from '../accounts/page-route.ts';
 import { deleteAccount, findBlock } from './erasure.ts';
 import { exportUser } from './export.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { type HeldUser, releaseUser } from '../users/hold.ts';
-import { endParticipations } from './end.ts';
+import { endParticipations } from './participation-status.ts';
 import {
   type FrozenParticipation,
   type FrozenRow,
@@ -39,7 +39,7 @@ export async function resumeSanctioned(ctx: Parts, tx: Db, wallet: string): Prom
 }
 
 /** Resumes the participations that were frozen because their user was on hold. */
-export async function resumeHeld(ctx: Parts, tx: Db, userId: string): Promise<void> {
+async function resumeHeld(ctx: Parts, tx: Db, userId: string): Promise<void> {
   await resume(ctx, tx, await listHeld(tx, userId));
 }
 

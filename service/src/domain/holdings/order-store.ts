@@ -26,7 +26,7 @@ export type StoredOrder = {
   from_block: bigint | null;
 };
 
-export type NewOrder = Omit<StoredOrder, 'state' | 'attestation'> & { claim: Buffer | null };
+type NewOrder = Omit<StoredOrder, 'state' | 'attestation'> & { claim: Buffer | null };
 
 type Row = Omit<StoredOrder, 'amount' | 'attestation' | 'from_block'> & {
   amount: string;
@@ -36,6 +36,9 @@ type Row = Omit<StoredOrder, 'amount' | 'attestation' | 'from_block'> & {
 
 const COLUMNS = sql`id, partner_id, user_id, offer_id, symbol, chain, wallet, swap, asset, token, amount::text, state,
   expires_at, attestation, from_block`;
+
+/** Whether an order has no outcome yet: its calldata is live or may still be issued. */
+const IS_OPEN = sql.raw("state in ('asking', 'unknown', 'attested', 'live')");
 
 /**
  * Inserts a new order, before its attestation is requested. Inserts nothing and returns undefined if the user is on
@@ -79,7 +82,7 @@ export async function findHolding(
   return rows[0] && toOrder(rows[0]);
 }
 
-export type Earlier = {
+type Earlier = {
   /**
    * The order placed by an earlier request with the same idempotency key. Undefined if there is no such order, or if
    * the venue refused it: a refused order has used up no attestation, so the new request may place another order.
@@ -117,7 +120,7 @@ export async function takeOpen(db: Db, limit: number, seconds: number): Promise<
   const { rows } = await sql<Row>`
     update tokenized_orders set check_at = now() + make_interval(secs => ${seconds})
     where id in (
-      select id from tokenized_orders where state in ('asking', 'unknown', 'attested', 'live') and check_at <= now()
+      select id from tokenized_orders where ${IS_OPEN} and check_at <= now()
       order by check_at limit ${limit} for update skip locked)
     returning ${COLUMNS}`.execute(db);
   return rows.map(toOrder);
@@ -250,12 +253,10 @@ function toAttestation(stored: Record<keyof Attestation, string | number>): Atte
 
 type OpenOrder = { subject_id: string; address: string; user_id: string; partner_id: string };
 
-/** Returns these wallets' open orders. The calldata of an open order is live or may still be issued. */
+/** Returns these wallets' open orders. */
 export async function listOpenByWallets(db: Db, wallets: readonly string[]): Promise<OpenOrder[]> {
   const { rows } = await sql<OpenOrder>`
     select id as subject_id, wallet as address, user_id, partner_id from tokenized_orders
-    where wallet = any(${wallets}::text[]) and state in ('asking', 'unknown', 'attested', 'live')`.execute(
-    db,
-  );
+    where wallet = any(${wallets}::text[]) and ${IS_OPEN}`.execute(db);
   return rows;
 }

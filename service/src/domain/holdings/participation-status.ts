@@ -1,10 +1,16 @@
+import { SOLANA_CHAIN_NAMES } from '../../kernel/chains.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
+import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { appendEvents, type EventSource, type NewEvent } from '../../platform/events/event.ts';
 import {
   type ChangedRow,
+  hasUnsettled,
   insertRow,
+  listOfWallet,
+  markEnding,
   type NewParticipation,
+  releaseApprovals,
   type StatusChange,
   updateStatus,
 } from './participation-store.ts';
@@ -49,4 +55,79 @@ function eventOf(row: ChangedRow): NewEvent {
     },
     related: { object: 'participation', id, path: `/v1/participations/${id}` },
   };
+}
+
+type Parts = Pick<Context, 'clock' | 'random'>;
+
+/**
+ * Ends prepared and pending participations. On EVM chains, marks them as failed. On Solana, only marks them as ending:
+ * nothing more is sent for them, and settlement marks them as failed later.
+ *
+ * The chains differ because a database restored from a backup may lack an on-chain commit that was already sent. On
+ * Solana, such a commit may still land, and only settlement can tell when the commit can no longer land. On EVM chains,
+ * the operator's nonce reveals the commit, and reconciliation records it in the failed row.
+ */
+export async function endParticipations(
+  parts: Parts,
+  tx: Db,
+  ids: readonly string[],
+  reason: string,
+): Promise<void> {
+  const marked = await markEnding(tx, ids, SOLANA_CHAIN_NAMES, reason);
+  const markedIds = new Set(marked.map(({ id }) => id));
+  await failParticipations(
+    parts,
+    tx,
+    ids.filter((id) => !markedIds.has(id)),
+    reason,
+  );
+  for (const chain of new Set(marked.map((row) => row.chain))) await wakeSettlement(tx, chain);
+}
+
+/**
+ * Marks prepared and pending participations as failed. Call it only if no commit for them can succeed any more. Returns
+ * how many changed.
+ */
+export async function failParticipations(
+  parts: Parts,
+  tx: Db,
+  ids: readonly string[],
+  reason: string,
+): Promise<number> {
+  await releaseApprovals(tx, ids);
+  return changeStatus(parts, tx, { ids, from: ['prepared', 'pending'], to: 'failed', reason });
+}
+
+/**
+ * Returns whether any of these users has a `pending` or `submitted` participation that pays from this wallet and
+ * belongs to this partner.
+ */
+export async function hasOpenParticipation(
+  tx: Db,
+  partnerId: string,
+  wallet: string,
+  userIds: readonly string[],
+): Promise<boolean> {
+  return (await listOfWallet(tx, partnerId, wallet, userIds, ['pending', 'submitted'])).length > 0;
+}
+
+/**
+ * Marks as failed these users' `prepared` participations that pay from this wallet, because another user has proven
+ * ownership of the wallet. A failed participation releases its approval, so that the wallet's new owner can use that
+ * approval. On Solana, settlement changes the status later, once no commit for these participations can succeed.
+ */
+export async function failPreparedOf(
+  ctx: Pick<Context, 'clock' | 'random'>,
+  tx: Db,
+  partnerId: string,
+  wallet: string,
+  userIds: readonly string[],
+): Promise<void> {
+  const ids = await listOfWallet(tx, partnerId, wallet, userIds, ['prepared']);
+  await endParticipations(ctx, tx, ids, 'wallet_not_proven');
+}
+
+/** Returns whether the user has a participation for which money may still move. */
+export function hasUnsettledParticipation(tx: Db, userId: string): Promise<boolean> {
+  return hasUnsettled(tx, userId);
 }

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { formerTags, sealTagKeys } from '../../kernel/former-tag-keys.ts';
 import { isId } from '../../kernel/ids.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { parseLocale } from '../../platform/mail/locale.ts';
+import { parseLocale } from '../../platform/mail/catalogue.ts';
 import { setLocale } from '../users/store.ts';
 import { TOPICS, type Topic } from './notice.ts';
 import {

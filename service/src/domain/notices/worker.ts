@@ -5,7 +5,7 @@ import type { Db } from '../../platform/db/pool.ts';
 import { startInterval } from '../../platform/jobs/interval.ts';
 import type { MessageValues } from '../../platform/mail/catalogue.ts';
 import type { Mail } from '../../platform/mail/mail.ts';
-import { composeMail } from '../../platform/mail/message.ts';
+import { composeMail } from '../../platform/mail/mail.ts';
 import { sendMail } from '../../platform/mail/outbox.ts';
 import { validUntil } from '../requirements/validity.ts';
 import { findUser, isErasedUser, type User } from '../users/store.ts';

@@ -1,19 +1,25 @@
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { listAllowListSharers, readOfferBySlug } from '../offers/store.ts';
-import { findAllowListConflicts, findUnidentifiedOptions } from './admission-rules.ts';
 import {
   type Change,
   compareDefinitions,
   definitionFromFile,
   definitionFromOffer,
+  findRefusals,
   type NamedPartner,
 } from './definition.ts';
 import * as store from './definition-store.ts';
+import { readAssets, type StoredAsset, upsertAsset } from './definition-store.ts';
+import { findAllowListConflicts, findUnidentifiedOptions } from './file-rules.ts';
 import type { OfferFile } from './file-schema.ts';
-import { findReferences, listAcknowledgedTexts, listOptionsInProgress } from './references-store.ts';
-import { findRefusals } from './refusals.ts';
-import { changeAssets, type SharedAssets } from './shared-assets.ts';
+import {
+  findReferences,
+  listAcknowledgedTexts,
+  listOffersFundedBy,
+  listOffersUsingAsset,
+  listOptionsInProgress,
+} from './references-store.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'config'>;
 
@@ -165,4 +171,114 @@ export async function findSymbolConflicts(
   if (symbol === null) return [];
   const slugs = await store.findSymbolConflicts(tx, slug, symbol, clock.now());
   return slugs.map((other) => `${slug}: symbol: ${other} already trades ${symbol} for the same partner`);
+}
+
+/** Whether applying a file may change the description of an asset that offers in other files also use. */
+type SharedAssets = 'keep' | 'change';
+
+type ChangedAssets = { changes: Change[]; known: ReadonlyMap<string, StoredAsset>; refusals: string[] };
+
+/**
+ * Writes the file's new and changed assets, except for refused changes. Returns all changes, even refused ones, and the
+ * refusals. In the result, `known` describes the assets that the file refers to, as if no change had been refused.
+ */
+async function changeAssets(
+  tx: Db,
+  file: OfferFile,
+  files: readonly OfferFile[],
+  shared: SharedAssets,
+): Promise<ChangedAssets> {
+  const referenced = [...new Set([file.asset, ...file.funding_assets, ...Object.keys(file.assets)])];
+  const known = await readAssets(tx, referenced);
+  const changes: Change[] = [];
+  const refusals: string[] = [];
+  for (const [id, description] of Object.entries(file.assets)) {
+    const wanted = { id, ...description };
+    const found = compareAssets(known.get(id), wanted);
+    if (found.length === 0) continue;
+    const refused = known.has(id) ? await refuseChange(tx, file, files, wanted, found, shared) : [];
+    if (refused.length === 0) await upsertAsset(tx, wanted);
+    refusals.push(...refused);
+    changes.push(...found);
+    known.set(id, wanted);
+  }
+  refusals.push(...findUnusable(file, referenced, known));
+  return { changes, known, refusals };
+}
+
+function findUnusable(
+  { slug, funding_assets }: OfferFile,
+  referenced: readonly string[],
+  known: ReadonlyMap<string, StoredAsset>,
+): string[] {
+  return referenced.flatMap((id) => {
+    const asset = known.get(id);
+    if (asset === undefined) return [`${slug}: assets: asset ${id} not found; define it under assets`];
+    if (asset.transfers === 'exact' || !funding_assets.includes(id)) return [];
+    return [
+      `${slug}: funding_assets: ${id} cannot fund an offer: its transfers are "${asset.transfers}", not "exact"`,
+    ];
+  });
+}
+
+/**
+ * Returns the reasons why an asset must not change; empty if it may change. All offers share one description of an
+ * asset, so a change made in one file affects the other offers too.
+ */
+async function refuseChange(
+  tx: Db,
+  file: OfferFile,
+  files: readonly OfferFile[],
+  wanted: StoredAsset,
+  changes: readonly Change[],
+  shared: SharedAssets,
+): Promise<string[]> {
+  const { id } = wanted;
+  const users = await listOffersUsingAsset(tx, id);
+  const funded = await listOffersFundedBy(tx, id);
+  const agrees = ({ assets }: OfferFile) =>
+    assets[id] !== undefined && compareAssets({ id, ...assets[id] }, wanted).length === 0;
+  const agreeing = files.filter(agrees).map(({ slug }) => slug);
+  const others = users.filter((slug) => slug !== file.slug && !agreeing.includes(slug));
+  return changes.flatMap(({ path }) => {
+    const at = `${file.slug}: ${path}`;
+    if (path.endsWith('.fractional_digits'))
+      return users.length === 0 ? [] : [`${at}: cannot be changed: used by ${users.join(', ')}`];
+    if (path.endsWith('.transfers') && wanted.transfers !== 'exact' && funded.length > 0)
+      return [`${at}: cannot be changed: the asset funds ${funded.join(', ')}`];
+    if (others.length === 0 || shared === 'change') return [];
+    return [`${at}: would also change for ${others.join(', ')}; pass --change-assets to allow this`];
+  });
+}
+
+function compareAssets(before: StoredAsset | undefined, after: StoredAsset): Change[] {
+  return (['code', 'name', 'fractional_digits', 'transfers'] as const)
+    .map((field) => ({
+      path: `assets.${after.id}.${field}`,
+      from: before === undefined ? null : String(before[field]),
+      to: String(after[field]),
+    }))
+    .filter(({ from, to }) => from !== to);
+}
+
+const MAX_VALUE_LENGTH = 100;
+
+/** Formats plans for the terminal: `+` adds, `-` removes, `~` changes. */
+export function describePlans(plans: readonly OfferPlan[]): string {
+  return plans.map(describePlan).join('\n');
+}
+
+function describePlan({ slug, isNew, changes, refusals }: OfferPlan): string {
+  const lines = changes.map(({ path, from, to }) => {
+    if (from === null) return `  + ${path}: ${shorten(to ?? '')}`;
+    if (to === null) return `  - ${path}: ${shorten(from)}`;
+    return `  ~ ${path}: ${shorten(from)} → ${shorten(to)}`;
+  });
+  const title = isNew ? 'new offer' : changes.length === 0 ? 'no changes' : 'changes';
+  return [`${slug}: ${title}`, ...lines, ...refusals.map((refusal) => `  ! ${refusal}`)].join('\n');
+}
+
+function shorten(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  return line.length > MAX_VALUE_LENGTH ? `${line.slice(0, MAX_VALUE_LENGTH - 1)}…` : line;
 }

@@ -1,17 +1,56 @@
-import type { Hex } from 'viem';
+import { type Hex, zeroAddress } from 'viem';
+import { parseAbi } from 'viem/utils';
 import { chainFacts } from '../../kernel/chains.ts';
-import { findChainIdProblems } from '../../platform/chain/evm/chain-id.ts';
+import type { KeyRole, SendingRole } from '../../kernel/config/role.ts';
+import { acceptsPermissions, allowListAbi } from '../../platform/chain/evm/allow-list.ts';
+import type { EvmChain } from '../../platform/chain/evm/client.ts';
+import { contractCall, erc20Abi, fundSwapAbi, optionalView } from '../../platform/chain/evm/contract-call.ts';
+import { findChainIdProblems } from '../../platform/chain/evm/node-reads.ts';
+import { describeRevert, revertData } from '../../platform/chain/evm/revert.ts';
+import { encodeRoleProbe, readFundGeneration } from '../../platform/chain/evm/sale-fund.ts';
+import { readBuyFee, readDomainName, readOperator } from '../../platform/chain/evm/tokenized-swap.ts';
+import { findInexactTransfers } from '../../platform/chain/evm/transfer-probe.ts';
+import type { Chains } from '../../platform/chain/open-chains.ts';
 import { findApiError } from '../../platform/chain/rpc/failures.ts';
 import { findClusterProblems } from '../../platform/chain/solana/client.ts';
-import { describeFailure, readViews, requiredViews } from '../offers/views.ts';
-import { allowListChecks } from './allow-list-checks.ts';
-import type { Check, CheckParts, CheckTarget } from './check-target.ts';
+import { describeFailure, fundAbi, readViews, requiredViews, type ViewedContract } from '../offers/views.ts';
+import { feeBpsOf } from '../tokenized/fee.ts';
 import type { OfferFile } from './file-schema.ts';
-import { fundChecks } from './fund-checks.ts';
 import { checkSolanaContract } from './solana-checks.ts';
-import { swapChecks } from './swap-checks.ts';
-import { tokenChecks } from './token-checks.ts';
-import { tokenizedChecks } from './tokenized-checks.ts';
+
+/**
+ * What the on-chain checks of an offer file need, apart from the file. If no address is known for a role, the checks
+ * for that role are skipped.
+ */
+export type CheckParts = {
+  chains: Pick<Chains, 'evm' | 'solana'>;
+  digits: ReadonlyMap<string, number>;
+  /** Returns the address of the key that has a role on a chain, or null if the address is unknown. */
+  addressOf(role: KeyRole, chain: string): Hex | null;
+  /**
+   * Returns the addresses of the keys that sign our commit and refund transactions on a Solana cluster; empty if the
+   * addresses are unknown.
+   */
+  solanaOperatorsOf(chain: string): readonly string[];
+  /** Called for likely mistakes that are not errors. */
+  warn?(message: string): void;
+};
+
+/** What a check sees: the file, one of its contracts, and that contract's chain. */
+type CheckTarget = CheckParts & {
+  file: OfferFile;
+  contract: Omit<ViewedContract, 'funding_tokens'> & {
+    domain_name: string | null;
+    funding_tokens: readonly { asset: string; address: Hex }[];
+  };
+  chain: EvmChain;
+};
+
+/**
+ * `run` returns a description of the problem, or null if there is none. `path` is the checked field, relative to the
+ * contract.
+ */
+type Check = { path: string; run: () => Promise<string | null> };
 
 const CHECKS_OF_TYPE = {
   'platform::token_sale': fundChecks,
@@ -131,4 +170,167 @@ function toViewed(contract: OfferFile['contracts'][number]): CheckTarget['contra
 
 function lower(address: string): Hex {
   return address.toLowerCase() as Hex;
+}
+
+/** Returns the checks for a sale fund: its kind, and the roles that it has granted to our keys. */
+function fundChecks({ addressOf, contract, chain }: CheckTarget): Check[] {
+  const { address, funding_tokens } = contract;
+  const token = funding_tokens[0]?.address ?? zeroAddress;
+  const kindCheck = async () => {
+    const kind = await chain.reader.read(contractCall(address, fundAbi, 'KIND', []));
+    return kind === 0n ? null : `its KIND is ${kind}, but a sale fund has KIND 0`;
+  };
+  const roleCheck = (role: SendingRole, functionName: 'commit' | 'remit') => async () => {
+    const operator = addressOf(role, chain.name);
+    if (operator === null) return null;
+    const data = encodeRoleProbe(functionName, token, await readFundGeneration(chain, address));
+    const revert = await simulate(chain, operator, address, data);
+    return revert === 'Unauthorized()'
+      ? `the operator ${operator} does not have the ${functionName} role, which the ${role} key needs; the fund's owner must grant it`
+      : null;
+  };
+  return [
+    { path: 'address', run: kindCheck },
+    { path: 'operator', run: roleCheck('commit', 'commit') },
+    { path: 'operator', run: roleCheck('refund', 'remit') },
+  ];
+}
+
+/** Simulates a call. Returns its revert reason, or null if it succeeds. */
+async function simulate({ rpc }: EvmChain, from: Hex, to: Hex, data: Hex): Promise<string | null> {
+  try {
+    await rpc.request({ method: 'eth_call', params: [{ from, to, data }, 'latest'] });
+    return null;
+  } catch (error) {
+    const reason = revertData(error);
+    if (reason === undefined) throw error;
+    return describeRevert(reason);
+  }
+}
+
+const whitelistAbi = parseAbi(['function inputTokens(address token) view returns (bool)']);
+
+/** The amount for which the checks preview a swap or read its fee, in the funding token's smallest unit. */
+const SAMPLE = 10n ** 12n;
+
+/**
+ * Returns the checks for a fund swap. They compare the output token and the fee with the file, and check that the
+ * contract accepts every funding token.
+ */
+function swapChecks({ file, contract, chain }: CheckTarget): Check[] {
+  const { address, asset_address, funding_tokens } = contract;
+  const outputCheck = async () => {
+    const output = await chain.reader.read(contractCall(address, fundSwapAbi, 'outputToken', []));
+    if (asset_address === null || asset_address === output.toLowerCase()) return null;
+    return `pays out ${output.toLowerCase()}, but asset_address is ${asset_address}`;
+  };
+  const fundingCheck = (token: (typeof funding_tokens)[number]) => async () => {
+    const [input, fee] = await chain.reader.read(
+      contractCall(address, fundSwapAbi, 'preview', [token.address, SAMPLE]),
+    );
+    if (file.fee_bps !== null && input > 0n) {
+      const bps = (fee * 10_000n + input / 2n) / input;
+      if (bps !== BigInt(file.fee_bps))
+        return `the contract takes a fee of ${bps} basis points, but fee_bps is ${file.fee_bps}`;
+    }
+    // Some contracts preview a swap of any token, and reject an unsupported token only in the swap itself.
+    const isAccepted = await optionalView(
+      chain.reader.read(contractCall(address, whitelistAbi, 'inputTokens', [token.address])),
+    );
+    return isAccepted === false
+      ? 'the swap contract does not accept this token: inputTokens() is false'
+      : null;
+  };
+  return [
+    { path: 'address', run: outputCheck },
+    ...funding_tokens.map((token) => ({ path: `funding_tokens.${token.asset}`, run: fundingCheck(token) })),
+  ];
+}
+
+/** Reads the fee of a tokenized swap contract, in basis points. */
+export async function readFeeBps(chain: EvmChain, swap: Hex): Promise<number> {
+  const { net } = await readBuyFee(chain, swap, SAMPLE);
+  return feeBpsOf(SAMPLE, net);
+}
+
+/** Returns the checks for a tokenized swap: its fee, EIP-712 domain and signer. */
+function tokenizedChecks({ addressOf, file, contract, chain }: CheckTarget): Check[] {
+  const { address, domain_name } = contract;
+  const feeCheck = async () => {
+    const bps = await readFeeBps(chain, address);
+    const expected = file.fee_bps ?? 0;
+    return bps === expected ? null : `the contract's fee is ${bps} basis points, but fee_bps is ${expected}`;
+  };
+  const domainCheck = async () =>
+    domain_name === null && (await readDomainName(chain, address)) === null
+      ? 'is required: the contract has no eip712Domain()'
+      : null;
+  /**
+   * Checks that the contract accepts orders signed by our key. A contract that does not expose its signer passes,
+   * because only simulating an order would show whether the signer is right.
+   */
+  const operatorCheck = async () => {
+    const signer = await readOperator(chain, address);
+    const operator = addressOf('quote', chain.name);
+    if (operator === null || signer === null || signer === operator.toLowerCase()) return null;
+    return `the contract accepts orders signed by ${signer}, not by ${operator}`;
+  };
+  return [
+    { path: 'fee_bps', run: feeCheck },
+    { path: 'domain_name', run: domainCheck },
+    { path: 'operator', run: operatorCheck },
+  ];
+}
+
+/**
+ * Returns the checks for an allow-list: that the contract is an allow-list, and that it accepts permissions signed by
+ * the supplier key. A permission is a signed message that lets a wallet be added to the list.
+ */
+function allowListChecks({ contract, chain, addressOf }: CheckTarget): Check[] {
+  const list = contract.allow_list;
+  if (list === null) return [];
+  const { reader } = chain;
+  const run = async () => {
+    if (await reader.read(contractCall(list, allowListAbi, 'authorized', [zeroAddress])))
+      return 'the contract allows every wallet, so there is no allow-list';
+    // An allow-list that the issuer maintains accepts no permissions. That is no problem: the issuer adds wallets in a
+    // separate process.
+    if (!(await acceptsPermissions(chain, list))) return null;
+    const domain = await optionalView(reader.read(contractCall(list, allowListAbi, 'eip712Domain', [])));
+    if (domain === undefined)
+      return 'has nonces(address) but no eip712Domain(), so no permission can be signed';
+    const named = await optionalView(reader.read(contractCall(list, allowListAbi, 'supplier', [])));
+    const supplier = addressOf('supplier', chain.name);
+    if (supplier === null || named === undefined || named.toLowerCase() === supplier.toLowerCase())
+      return null;
+    return `the contract accepts permissions signed by ${named.toLowerCase()}, not by ${supplier.toLowerCase()}`;
+  };
+  return [{ path: 'allow_list', run }];
+}
+
+/**
+ * Returns the checks for the tokens. Each token must have as many decimals as its asset, and a transfer of a funding
+ * token must move exactly the requested amount.
+ */
+function tokenChecks({ file, digits, contract, chain }: CheckTarget): Check[] {
+  const { address: fund, asset_address, funding_tokens } = contract;
+  const tokens = [
+    ...funding_tokens.map(({ asset, address }) => ({ path: `funding_tokens.${asset}`, asset, address })),
+    ...(asset_address === null ? [] : [{ path: 'asset_address', asset: file.asset, address: asset_address }]),
+  ];
+  const decimalChecks = tokens.map(({ path, asset, address }) => ({
+    path,
+    run: async () => {
+      const decimals = await chain.reader.read(contractCall(address, erc20Abi, 'decimals', []));
+      const expected = digits.get(asset);
+      return decimals === BigInt(expected ?? -1)
+        ? null
+        : `the token has ${decimals} decimals, but ${asset} has ${expected} fractional digits`;
+    },
+  }));
+  const transferChecks = funding_tokens.map(({ asset, address }) => ({
+    path: `funding_tokens.${asset}`,
+    run: () => findInexactTransfers(chain, address, fund),
+  }));
+  return [...decimalChecks, ...transferChecks];
 }

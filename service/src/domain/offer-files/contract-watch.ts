@@ -14,7 +14,7 @@ import { listServedOffers } from '../offers/offer.ts';
 import { setContractProblem } from '../offers/store.ts';
 import { describeFailure, readViews, requiredViews } from '../offers/views.ts';
 import { assertOperator, readDomain } from '../tokenized/swap-domain.ts';
-import { readFeeBps } from './tokenized-checks.ts';
+import { readFeeBps } from './contract-checks.ts';
 
 const WATCH_INTERVAL_MS = 30_000;
 

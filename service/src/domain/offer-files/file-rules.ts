@@ -1,11 +1,14 @@
 import { chainFacts } from '../../kernel/chains.ts';
 import { isId } from '../../kernel/ids.ts';
+import { WALLET_KINDS } from '../../kernel/model/requirement.ts';
+import type { StoredOffer } from '../../kernel/model/stored-offer.ts';
+import { closestRegion } from '../../kernel/places/closest-region.ts';
+import { findCountry } from '../../kernel/places/countries.ts';
+import { findRegion } from '../../kernel/places/regions.ts';
 import { stableJson } from '../../kernel/stable-json.ts';
 import type { Problem } from '../../kernel/validation.ts';
 import { normalizeAddress } from '../../platform/chain/address.ts';
-import { admissionRules } from './admission-rules.ts';
 import type { FileRequirement, OfferFile } from './file-schema.ts';
-import { checkJurisdictions } from './jurisdiction-rules.ts';
 
 type Report = (path: string, message: string) => void;
 
@@ -187,4 +190,101 @@ export function requirementKey({ type, details }: FileRequirement): string {
     default:
       return type;
   }
+}
+
+/** Common mistakes: codes that are not ISO 3166-1 country codes, each with the code that people mean. */
+const USUAL_MISTAKES: Readonly<Record<string, string>> = { UK: 'GB', EL: 'GR' };
+
+/** Reports countries and regions that do not exist, because a rule about them would match nobody. */
+function checkJurisdictions(requirements: readonly FileRequirement[], at: string, report: Report): void {
+  requirements.forEach((requirement, index) => {
+    if (requirement.type !== 'jurisdiction') return;
+    requirement.details.filters.forEach(({ country_iso_2: code, regions = [] }, filter) => {
+      const path = `${at}.${index}.details.filters.${filter}`;
+      const country = findCountry(code);
+      if (country === null) report(`${path}.country_iso_2`, unknownCountry(code));
+      regions.forEach((region, position) => {
+        if (country !== null && findRegion(code, region) === null)
+          report(`${path}.regions.${position}`, unknownRegion(code, country.name, region));
+      });
+    });
+  });
+}
+
+function unknownCountry(code: string): string {
+  const meant = USUAL_MISTAKES[code];
+  const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+  return `${code} is not an ISO 3166-1 country code${hint}`;
+}
+
+function unknownRegion(code: string, country: string, region: string): string {
+  const closest = closestRegion(code, region);
+  const hint =
+    closest === null
+      ? `; use an ISO 3166-2 code without the prefix "${code}-"`
+      : `; did you mean ${closest.code.slice(3)} (${closest.name})?`;
+  return `${region} is not a region of ${country}${hint}`;
+}
+
+/** Requirements that establish who the user is. */
+const IDENTITY_KINDS: ReadonlySet<string> = new Set([
+  'identity_verification',
+  'kyc_approved',
+  'accreditation',
+]);
+
+type AdmittingOption = {
+  accreditation_days: number;
+  requirements: readonly { type: string; details: unknown }[];
+};
+
+/**
+ * Finds options that anyone could use without an identity check. An offer file can allow such options with
+ * `open_to_anyone`.
+ */
+export function findUnidentifiedOptions({ slug, open_to_anyone, options }: OfferFile): string[] {
+  if (open_to_anyone) return [];
+  return options
+    .filter(({ requirements }) => !requirements.some(({ type }) => IDENTITY_KINDS.has(type)))
+    .map(
+      (option) =>
+        `${slug}: options.${option.slug}.requirements: has no identity requirement (${[...IDENTITY_KINDS].join(', ')}); ` +
+        'add one, or set open_to_anyone: true in the file',
+    );
+}
+
+/**
+ * Returns a problem for each of `others` whose requirements differ from those of `offer`. All of `others` share an
+ * allow-list with `offer`, so a wallet admitted by one of these offers can use them all.
+ */
+export function findAllowListConflicts(offer: StoredOffer, others: readonly StoredOffer[]): string[] {
+  const rules = admissionRules(offer.type, offer.options);
+  return others
+    .filter(({ type, options }) => admissionRules(type, options) !== rules)
+    .map(
+      ({ slug }) =>
+        `${offer.slug}: contracts: ${slug} has the same allow-list but different requirements, so a wallet that one offer ` +
+        'admits can use both; give both the same requirements, or use another contract',
+    );
+}
+
+/**
+ * Returns a key for the rules by which an offer admits users to an allow-list. Offers with the same rules get the same
+ * key. Leaves out wallet requirements and, for a tokenized swap, acknowledgements, because every order checks these
+ * again.
+ */
+export function admissionRules(type: OfferFile['type'], options: readonly AdmittingOption[]): string {
+  return stableJson([...new Set(options.map((option) => rulesOf(type, option)))].sort());
+}
+
+function rulesOf(
+  offerType: OfferFile['type'],
+  { requirements, accreditation_days }: AdmittingOption,
+): string {
+  const rules = requirements
+    .filter(({ type }) => !WALLET_KINDS.has(type))
+    .filter(({ type }) => type !== 'acknowledgement' || offerType !== 'tokenized::swap')
+    .map(({ type, details }) => [type, details, type === 'accreditation' ? accreditation_days : null])
+    .map(stableJson);
+  return stableJson(rules.sort());
 }

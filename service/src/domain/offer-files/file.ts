@@ -3,7 +3,7 @@ import { findProblems } from '../../kernel/validation.ts';
 import { checkOfferFile } from './file-rules.ts';
 import { OfferFile } from './file-schema.ts';
 
-export type FileOptions = {
+type FileOptions = {
   /** The file name used in messages. */
   name: string;
   /** Values for `${name}` placeholders in the file. */

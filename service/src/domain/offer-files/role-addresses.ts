@@ -12,7 +12,7 @@ import { findRemoteAddress, keyFor } from '../../platform/operator/signers.ts';
 import { localSolanaSigner, openSolanaKey } from '../../platform/operator/solana-signer.ts';
 import { solanaKeyFor } from '../../platform/operator/solana-signers.ts';
 import { listOperators, readKeys } from '../../platform/operator/status.ts';
-import type { CheckParts } from './check-target.ts';
+import type { CheckParts } from './contract-checks.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
 

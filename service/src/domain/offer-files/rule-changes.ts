@@ -6,7 +6,7 @@ import type { RuleChange, RuleImpact } from '../eligibility/rule-impact.ts';
 import { requirementKey } from './file-rules.ts';
 import type { FileRequirement, OfferFile } from './file-schema.ts';
 
-export type OptionChange = RuleChange & { offer: string; option: string };
+type OptionChange = RuleChange & { offer: string; option: string };
 
 /**
  * Compares a stored offer with an offer file. Returns the options whose rules differ, and the options that the file

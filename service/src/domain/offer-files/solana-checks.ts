@@ -17,13 +17,13 @@ type Contract = OfferFile['contracts'][number];
  * `operators` lists the addresses of the keys that sign commits and refunds. If it is empty, these keys are not
  * checked.
  */
-export type SolanaCheckParts = { digits: ReadonlyMap<string, number>; operators: readonly string[] };
+type SolanaCheckParts = { digits: ReadonlyMap<string, number>; operators: readonly string[] };
 
 /**
  * `problems` prevent an offer from being applied; `warnings` do not. Each line starts with the path of a field,
  * relative to the contract.
  */
-export type SolanaFindings = { problems: string[]; warnings: string[] };
+type SolanaFindings = { problems: string[]; warnings: string[] };
 
 /** Checks the fund, the vault and the mint of a deployment on Solana. */
 export async function checkSolanaContract(

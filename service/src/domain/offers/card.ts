@@ -6,8 +6,8 @@ import type { Context } from '../../platform/context/context.ts';
 import type { Offer } from '../../platform/context/ports.ts';
 import { readInclude } from '../../platform/http/include.ts';
 import type { Query } from '../../platform/http/query-string.ts';
-import { sumCompleted } from './card-store.ts';
 import { findOffer, listOffers, offerState, readOffer } from './offer.ts';
+import { sumCompleted } from './store.ts';
 
 const INCLUDES = ['summary'] as const;
 /** The number of fractional digits in scaled amounts. No price or supply has more. */

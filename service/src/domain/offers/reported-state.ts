@@ -8,7 +8,7 @@ import {
   type ReportedState,
   recordReportedState,
   type UnreportedState,
-} from './reported-state-store.ts';
+} from './store.ts';
 
 const INTERVAL_MS = 500;
 

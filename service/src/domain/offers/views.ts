@@ -2,10 +2,9 @@ import { type Abi, type Hex, zeroAddress, zeroHash } from 'viem';
 import { parseAbi, toFunctionSignature } from 'viem/utils';
 import type { ApiError } from '../../kernel/errors.ts';
 import type { OfferType } from '../../kernel/model/offer.ts';
-import { fundSwapAbi } from '../../platform/chain/evm/abi.ts';
 import { allowListAbi } from '../../platform/chain/evm/allow-list.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
-import { type Call, contractCall } from '../../platform/chain/evm/contract-call.ts';
+import { type Call, contractCall, fundSwapAbi } from '../../platform/chain/evm/contract-call.ts';
 import { findApiError } from '../../platform/chain/rpc/failures.ts';
 
 /** A view function that a contract must have. `call` succeeds only if the contract has the function. */
@@ -68,7 +67,7 @@ function view(address: Hex, abi: Abi, name: string, args: readonly unknown[]): V
   return { address, signature, call: contractCall(address, abi, name as never, args as never) };
 }
 
-export type ViewFailure = { address: Hex; signature: string; error: ApiError };
+type ViewFailure = { address: Hex; signature: string; error: ApiError };
 
 /** Calls every view. Returns the views that failed, no matter whether the contract or the RPC node was at fault. */
 export async function readViews({ reader }: EvmChain, views: readonly View[]): Promise<ViewFailure[]> {

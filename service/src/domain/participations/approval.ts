@@ -1,7 +1,11 @@
-import type { ApiError } from '../../kernel/errors.ts';
+import { ApiError } from '../../kernel/errors.ts';
+import type { Context } from '../../platform/context/context.ts';
+import type { Db } from '../../platform/db/pool.ts';
+import { listUnsettled, lockPayments } from './approval-store.ts';
 import {
   type AvailableFunds,
   type FundsReader,
+  findShortage,
   inspectFunds,
   type RequiredFunds,
   type Shortage,
@@ -81,4 +85,82 @@ export async function inspectApprovals(
     const found = funds.shift() ?? { state: 'unconfirmed' };
     return found.state === 'good' ? { ...finding, available: found.available, height } : found;
   });
+}
+
+/** What a participation needs, the commits that had landed, and what its wallet had available then or later. */
+export type SharedAllowance = {
+  chain: string;
+  required: RequiredApproval;
+  available: AvailableFunds;
+  landed: ReadonlySet<string>;
+};
+
+/**
+ * Reads which commits in progress have already reduced the available funds. A participation shares its allowance with
+ * the wallet's other `pending` and `submitted` participations that pay the same fund in the same token.
+ *
+ * If a commit can have landed after the funds were read, reads them again. Otherwise, they would still contain what the
+ * commit has taken, although its participation no longer counts. Returns null if they cannot be read now.
+ */
+export async function readSharedAllowance(
+  db: Db,
+  reader: ApprovalReader,
+  chain: string,
+  approval: RequiredApproval,
+  { source, available, height }: GoodFinding,
+): Promise<SharedAllowance | null> {
+  const required = { ...approval, source };
+  const rows = await listUnsettled(db, chain, required);
+  const commits = rows.flatMap((row) => row.commits);
+  const { landed, height: landedBy } = await reader.listLanded(commits, height);
+  if (landedBy <= height) return { chain, required, available, landed };
+  const [later = null] = await reader.readFunds([required], landedBy);
+  if (later === null || later instanceof ApiError) return null;
+  return { chain, required, available: later, landed };
+}
+
+/**
+ * Returns what is missing for this participation and all that share its allowance, or null. Locks the shared allowance:
+ * call this in the transaction that moves the participation to `pending`.
+ */
+export async function lockShortage(
+  tx: Db,
+  { chain, required, available, landed }: SharedAllowance,
+): Promise<Shortage | null> {
+  await lockPayments(tx, chain, required);
+  const rows = await listUnsettled(tx, chain, required);
+  // A row with the same approval was created by the same request, sent twice.
+  const open = rows.filter(
+    ({ approvalHash, commits }) =>
+      approvalHash !== required.approvalHash && !commits.some((commit) => landed.has(commit)),
+  );
+  const amount = open.reduce((sum, row) => sum + row.amount, required.amount);
+  return findShortage({ ...required, amount }, available);
+}
+
+/**
+ * The initial status of a participation, the token account that was approved, and the allowance that a `pending`
+ * participation shares with others.
+ */
+type JudgedApproval = {
+  status: 'pending' | 'prepared';
+  source_address: string | null;
+  shared: SharedAllowance | null;
+};
+
+/** Judges the approval of a new participation. Throws if the approval cannot become valid. */
+export async function judgeApproval(
+  { db }: Context,
+  reader: ApprovalReader,
+  chain: string,
+  required: RequiredApproval,
+): Promise<JudgedApproval> {
+  const [finding] = await inspectApprovals(reader, [required]);
+  if (finding?.state === 'wrong') throw new ApiError('approval_invalid', { reason: finding.reason });
+  if (finding?.state === 'unreadable') throw finding.error;
+  if (finding?.state === 'short') throw new ApiError(finding.shortage.code, finding.shortage.details);
+  const prepared = { status: 'prepared', source_address: null, shared: null } as const;
+  if (finding?.state !== 'good') return prepared;
+  const shared = await readSharedAllowance(db, reader, chain, required, finding);
+  return shared === null ? prepared : { status: 'pending', source_address: finding.source, shared };
 }

@@ -1,13 +1,13 @@
 import { ApiError, invalidField } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { endParticipations } from '../holdings/end.ts';
 import type { Participation } from '../holdings/participation.ts';
+import { endParticipations } from '../holdings/participation-status.ts';
 import { lockParticipation, resetCheck } from '../holdings/participation-store.ts';
 import { wakeSettlement } from '../holdings/wake.ts';
 import { showParticipation } from './participation.ts';
-import { remitParticipations } from './remit.ts';
-import type { RefundOperator } from './request-refunds.ts';
+import type { RefundOperator } from './refunds.ts';
+import { remitParticipations } from './refunds.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 

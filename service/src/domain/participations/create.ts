@@ -30,12 +30,10 @@ import {
   lockOpenOffer,
   TermsChanged,
 } from '../offers/offer.ts';
+import { judgeApproval, lockShortage, type SharedAllowance } from './approval.ts';
 import { isOwnTransaction } from './approval-store.ts';
 import { openFundingChain } from './funding-chain.ts';
-import { judgeApproval } from './judge-approval.ts';
-import { assertMinimumPurchase } from './minimum-purchase.ts';
 import { showParticipation } from './participation.ts';
-import { lockShortage, type SharedAllowance } from './shared-allowance.ts';
 
 /** How many of a user's participations may wait for their approvals at the same time. */
 const MAX_PREPARED = 5;
@@ -250,4 +248,22 @@ async function assertCapacity(tx: Db, option: OfferOption, row: NewRow): Promise
     throw new ApiError('sold_out', { remaining: String(remaining) });
   if (row.status === 'prepared' && (await countPrepared(tx, row.user_id)) >= MAX_PREPARED)
     throw new ApiError('too_many_prepared');
+}
+
+/**
+ * Throws `validation_failed` if the amount is below the option's minimum in dollars. One token of a funding asset
+ * counts as one dollar.
+ */
+function assertMinimumPurchase(
+  { minimum_purchase_usd }: Pick<OfferOption, 'minimum_purchase_usd'>,
+  amount: bigint,
+  decimals: number,
+): void {
+  if (minimum_purchase_usd === null || minimum_purchase_usd === undefined) return;
+  const [whole = '0', fraction = ''] = minimum_purchase_usd.split('.');
+  const minimum = BigInt(whole + fraction);
+  // Scales both values to the same number of decimals. Rounding the minimum to the token's decimals would change the
+  // minimum.
+  if (amount * 10n ** BigInt(fraction.length) < minimum * 10n ** BigInt(decimals))
+    throw invalidField('amount', `is below the minimum purchase of ${minimum_purchase_usd} USD`);
 }

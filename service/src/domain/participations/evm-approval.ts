@@ -1,14 +1,13 @@
 import type { Hex } from 'viem';
 import { encodeFunctionData, hexToBigInt, hexToNumber, isHex, numberToHex, size, slice } from 'viem/utils';
 import { ApiError } from '../../kernel/errors.ts';
-import { erc20Abi } from '../../platform/chain/evm/abi.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
-import { readApprovals } from '../../platform/chain/evm/erc20.ts';
-import { type Receipt, readReceipts } from '../../platform/chain/evm/receipts.ts';
+import { erc20Abi } from '../../platform/chain/evm/contract-call.ts';
+import { readApprovals, readTransfers } from '../../platform/chain/evm/erc20.ts';
+import { type Receipt, readReceipts } from '../../platform/chain/evm/node-reads.ts';
 import { describeRevert, revertData } from '../../platform/chain/evm/revert.ts';
-import { readTransfers } from '../../platform/chain/evm/transfers.ts';
 import type { RpcReply } from '../../platform/chain/rpc/endpoint.ts';
-import { resultOf } from '../../platform/chain/rpc/reply.ts';
+import { resultOf } from '../../platform/chain/rpc/endpoint.ts';
 import { UpstreamFailure } from '../../platform/outbound/failure.ts';
 import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from './approval.ts';
 import type { AvailableFunds, RequiredFunds } from './funds.ts';

@@ -14,7 +14,7 @@ import { evmApprovalReader } from './evm-approval.ts';
 import { solanaApprovalReader } from './solana-approval.ts';
 
 /** What the service needs from a fund's chain to create a participation. */
-export type FundingChain = {
+type FundingChain = {
   reader: ApprovalReader;
   /** Throws `validation_failed` if the fund cannot take this amount from this wallet. */
   assertAcceptable(wallet: string, amount: bigint): Promise<void>;

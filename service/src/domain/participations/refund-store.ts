@@ -102,8 +102,11 @@ export async function confirmRequest(tx: Db, id: string, by: string): Promise<bo
   return numUpdatedRows === 1n;
 }
 
-/** Records a node's configured limit, unless it equals the last recorded limit. */
-export async function insertRefundLimit(db: Db, limitUsd: number | null): Promise<void> {
+/**
+ * Records the limit that a node was started with, unless it equals the last recorded limit. The limit then applies to
+ * every command; see the table `refund_limits`.
+ */
+export async function recordRefundLimit(db: Db, limitUsd: number | null): Promise<void> {
   await sql`
     insert into refund_limits (limit_usd) select ${limitUsd}::numeric
     where not exists (

@@ -3,8 +3,7 @@ import type { Keyset } from '../../kernel/paging.ts';
 import { showHash } from '../../platform/chain/address.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { Filter } from '../../platform/http/filters.ts';
-import { TRANSACTION_HASHES } from './include-store.ts';
-import { listParticipations } from './list-store.ts';
+import { listParticipations, TRANSACTION_HASHES } from './list-store.ts';
 import { type FilterField, readSelection } from './selection.ts';
 
 /** A participation as operators see it: with its partner, user id and transaction hashes. */

@@ -5,8 +5,7 @@ import { commandConfig, type Sale, saleWorker, startSale, UNIT } from '../../../
 import { run as runOffer } from '../../edges/cli/offer-command.ts';
 import { run as runParticipation } from '../../edges/cli/participation-command.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { remitParticipations } from './remit.ts';
-import { confirmRefunds, requestRefunds } from './request-refunds.ts';
+import { confirmRefunds, remitParticipations, requestRefunds } from './refunds.ts';
 
 let sale: Sale;
 let config: Config;

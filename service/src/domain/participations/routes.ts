@@ -9,8 +9,7 @@ import {
   ParticipationQuery,
 } from '../holdings/participation.ts';
 import { createParticipation } from './create.ts';
-import { readParticipations } from './list.ts';
-import { readParticipation } from './participation.ts';
+import { readParticipation, readParticipations } from './participation.ts';
 import { FILTERS } from './selection.ts';
 
 export const participationRoutes = [

@@ -27,8 +27,7 @@ import {
 import { person, proveWallets, userId } from '../../../test/support/wallets.ts';
 import { associatedAccount, keyOf } from '../../platform/chain/solana/addresses.ts';
 import { APPROVAL_TTL_MS } from '../settlement/prepared.ts';
-import { judgeApproval } from './judge-approval.ts';
-import { lockShortage } from './shared-allowance.ts';
+import { judgeApproval, lockShortage } from './approval.ts';
 import { solanaApprovalReader } from './solana-approval.ts';
 
 const sale = useSolanaSale();

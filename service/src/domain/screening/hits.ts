@@ -3,9 +3,16 @@ import { newId } from '../../kernel/ids.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { resumeSanctioned } from '../holdings/freeze.ts';
+import { freezeParticipations, resumeSanctioned } from '../holdings/freeze.ts';
 import { toListed } from './list-file.ts';
-import { clearHits, type Finding, insertHits, lockScreening, readAcceptedList } from './store.ts';
+import {
+  clearHits,
+  type Finding,
+  insertHits,
+  lockScreening,
+  readAcceptedList,
+  withoutCleared,
+} from './store.ts';
 
 type Parts = Pick<Context, 'clock' | 'random' | 'log'>;
 
@@ -51,4 +58,29 @@ export async function clearAddress(
     await resumeSanctioned(ctx, tx, address);
     return cleared;
   });
+}
+
+/**
+ * Checks the wallets of the participations in `rows` (member `user`) against the sanctions list. Freezes the
+ * participations of listed wallets, except for failed and refunded ones, and records a hit for each newly frozen
+ * participation. Returns the rows of the other wallets. Call this immediately before every signature of a commit or
+ * refund transaction. Fee bumps on EVM chains are the exception: `maySign` in `domain/settlement/resign.ts` checks them.
+ */
+export async function freezeSanctioned<R extends { user: string }>(
+  ctx: Parts & Pick<Context, 'db' | 'sanctions'>,
+  rows: R[],
+): Promise<R[]> {
+  const listed = [...new Set(rows.map(({ user }) => user).filter((wallet) => ctx.sanctions.has(wallet)))];
+  if (listed.length === 0) return rows;
+  const hits = await ctx.db.transaction().execute(async (tx) => {
+    await lockScreening(tx);
+    const frozen = await freezeParticipations(tx, await withoutCleared(tx, listed));
+    return recordHits(
+      ctx,
+      tx,
+      frozen.map((row) => ({ ...row, subject: 'participation' as const })),
+    );
+  });
+  logHits(ctx, hits);
+  return rows.filter(({ user }) => !listed.includes(user));
 }

@@ -9,12 +9,11 @@ import { type Buyer, saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { useSale } from '../../../test/support/settlement.ts';
 import { evmWallet } from '../../../test/support/wallets.ts';
 import { freezeParticipations } from '../holdings/freeze.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { listPending } from '../settlement/pending-store.ts';
 import { screenRows } from '../settlement/screen.ts';
 import { listToRemit } from '../settlement/store.ts';
-import { freezeSanctioned } from './freeze.ts';
-import { clearAddress } from './hits.ts';
+import { clearAddress, freezeSanctioned } from './hits.ts';
 import { rescreen } from './rescreen.ts';
 import { listOpenHits, readListStatus } from './store.ts';
 

@@ -7,7 +7,7 @@ import { type AddressList, toListed } from './list-file.ts';
 /** The NOTIFY channel that tells every node to reread its sanctions file. */
 export const SANCTIONS_CHANNEL = 'sanctions';
 
-export type AcceptedList = { hash: string; addresses: AddressList; refused_hash: string | null };
+type AcceptedList = { hash: string; addresses: AddressList; refused_hash: string | null };
 
 export async function readAcceptedList(db: Db): Promise<AcceptedList | null> {
   const row = await db
@@ -69,7 +69,7 @@ export type Finding = Pick<
   Database['sanctions_hits'],
   'subject' | 'subject_id' | 'address' | 'user_id' | 'partner_id'
 >;
-export type NewHit = Finding & { id: string };
+type NewHit = Finding & { id: string };
 
 /** Records the findings, except those that already have an open hit. Returns the recorded findings. */
 export async function insertHits(tx: Db, hits: readonly NewHit[], now: string): Promise<Finding[]> {
@@ -89,7 +89,7 @@ export async function markScreened(tx: Db, hash: string, now: string): Promise<v
   await sql`update sanctions_list set screened_hash = ${hash}, screened_at = ${now}`.execute(tx);
 }
 
-export type ListStatus = Omit<Database['sanctions_list'], 'only_row' | 'addresses'> & {
+type ListStatus = Omit<Database['sanctions_list'], 'only_row' | 'addresses'> & {
   entries: number;
   open_hits: number;
 };

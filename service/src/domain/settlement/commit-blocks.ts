@@ -1,4 +1,4 @@
-import { readBlocks } from '../../platform/chain/evm/blocks.ts';
+import { readBlocks } from '../../platform/chain/evm/node-reads.ts';
 import { listCommitBlocks } from './commit-blocks-store.ts';
 import type { EvmParts, EvmRow } from './evm-parts.ts';
 import { postponeRows } from './store.ts';

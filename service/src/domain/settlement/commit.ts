@@ -1,8 +1,7 @@
 import type { Db } from '../../platform/db/pool.ts';
 import { lockCommits } from '../eligibility/commit.ts';
-import { failParticipations } from '../holdings/end.ts';
-import { changeStatus } from '../holdings/participation-status.ts';
-import { freezeSanctioned } from '../screening/freeze.ts';
+import { changeStatus, failParticipations } from '../holdings/participation-status.ts';
+import { freezeSanctioned } from '../screening/hits.ts';
 import { keepFunded } from './check-funds.ts';
 import { failPending, keepFailing } from './fail.ts';
 import { type ExpiryLimits, listEnding, listExpired, listPending } from './pending-store.ts';

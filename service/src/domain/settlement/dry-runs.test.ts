@@ -10,7 +10,8 @@ import { run as runOperator } from '../../edges/cli/operator-command.ts';
 import { run as runParticipation } from '../../edges/cli/participation-command.ts';
 import { run as runSettlement } from '../../edges/cli/settlement-command.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { recordRefundLimit, requestRefunds } from '../participations/request-refunds.ts';
+import { recordRefundLimit } from '../participations/refund-store.ts';
+import { requestRefunds } from '../participations/refunds.ts';
 
 const sale = useSale();
 let config: Config;

@@ -4,7 +4,7 @@ import { useSale } from '../../../test/support/settlement.ts';
 import { makeUser, USER } from '../../../test/support/tokens.ts';
 import { proveWallets } from '../../../test/support/wallets.ts';
 import { releaseHold } from '../holdings/freeze.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { holdUser } from '../users/hold.ts';
 
 const sale = useSale();

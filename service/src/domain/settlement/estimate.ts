@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import { readQuantity } from '../../platform/chain/evm/quantity.ts';
+import { readQuantity } from '../../platform/chain/evm/node-reads.ts';
 import { describeRevert, revertData } from '../../platform/chain/evm/revert.ts';
 import { fundBlockedReason } from '../../platform/chain/evm/sale-fund.ts';
 import type { OperatorAccount } from '../../platform/operator/account.ts';

@@ -2,9 +2,8 @@ import { toHex } from 'viem/utils';
 import { afterEach, describe, expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { expectDatabaseToMatchFund, useSale } from '../../../test/support/settlement.ts';
-import { readBlocks } from '../../platform/chain/evm/blocks.ts';
-import { readFinality } from '../../platform/chain/evm/finality.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { readBlocks, readFinality } from '../../platform/chain/evm/node-reads.ts';
+import { requestRemit } from '../participations/refunds.ts';
 
 const sale = useSale();
 afterEach(() => sale.resumeMining());

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { grantRoles, makeFundV2 } from '../../../test/support/fund-v2.ts';
 import { saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { blockedCount, expectDatabaseToMatchFund, useSale } from '../../../test/support/settlement.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 
 const sale = useSale({ makeFund: makeFundV2 });
 afterEach(async () => {

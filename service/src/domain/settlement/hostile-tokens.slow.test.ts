@@ -10,7 +10,7 @@ import { grantRoles } from '../../../test/support/fund-v2.ts';
 import { saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { blockedCount, firstAttempt, useSale } from '../../../test/support/settlement.ts';
 import { encodeCommit } from '../../platform/chain/evm/sale-fund.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 
 let token: Hex;
 const sale = useSale({

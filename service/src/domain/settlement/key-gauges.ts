@@ -2,7 +2,7 @@ import type { Config } from '../../kernel/config/config.ts';
 import { SENDING_ROLES } from '../../kernel/config/role.ts';
 import { registerScraped, shareRead } from '../../kernel/scraped-gauge.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
-import { providerName } from '../../platform/chain/rpc/provider-name.ts';
+import { providerName } from '../../platform/chain/rpc/endpoint.ts';
 import type { SolanaChain } from '../../platform/chain/solana/client.ts';
 import type { Context } from '../../platform/context/context.ts';
 import { policyOf } from '../../platform/operator/policy.ts';

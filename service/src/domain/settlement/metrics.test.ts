@@ -3,7 +3,7 @@ import { type LyingNode, startLyingNode } from '../../../test/support/lying-node
 import { gaugesOf, saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { blockedCount, sendForeignTransaction, useSale } from '../../../test/support/settlement.ts';
 import { serveMetrics } from '../../edges/operations/metrics-server.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { createAlerts } from './alerts.ts';
 import { registerSettlementGauges } from './gauges.ts';
 import { registerKeyGauges } from './key-gauges.ts';

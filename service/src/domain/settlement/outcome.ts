@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { isAgreed } from '../../platform/chain/agreement.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
-import { digestReceipt, readReceipts } from '../../platform/chain/evm/receipts.ts';
+import { digestReceipt, readReceipts } from '../../platform/chain/evm/node-reads.ts';
 import { nameRevert } from '../../platform/chain/evm/revert.ts';
 import { fundBlockedReason, isSingleCommit, matchRows } from '../../platform/chain/evm/sale-fund.ts';
 import type { Context } from '../../platform/context/context.ts';

@@ -19,7 +19,7 @@ import { run as runSolana } from '../../edges/cli/solana-command.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { associatedAccount } from '../../platform/chain/solana/addresses.ts';
 import { memo, transferChecked } from '../../platform/chain/solana/instructions.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { buildSolanaReport } from './reconcile-solana.ts';
 
 const sale = useSolanaSale();

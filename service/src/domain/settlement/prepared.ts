@@ -6,8 +6,9 @@ import {
   type Finding,
   type GoodFinding,
   inspectApprovals,
+  lockShortage,
+  readSharedAllowance,
 } from '../participations/approval.ts';
-import { lockShortage, readSharedAllowance } from '../participations/shared-allowance.ts';
 import { mayEnd } from './agreement.ts';
 import { keepFailing } from './fail.ts';
 import {

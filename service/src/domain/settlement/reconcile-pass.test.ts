@@ -5,7 +5,7 @@ import { expectAudited } from '../../../test/support/audited.ts';
 import { type LyingNode, startLyingNode } from '../../../test/support/lying-node.ts';
 import { gaugesOf, saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { blockedCount, useSale } from '../../../test/support/settlement.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { createAlerts } from './alerts.ts';
 import { resumeSettlement } from './pause.ts';
 import { listPauses } from './pause-store.ts';

@@ -1,13 +1,12 @@
 import type { Hex } from 'viem';
-import { readBlocks } from '../../platform/chain/evm/blocks.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
-import { readFinality } from '../../platform/chain/evm/finality.ts';
 import {
   type MinedFundEvent,
   type MinedTransaction,
   readFundEvents,
   readTransactions,
 } from '../../platform/chain/evm/fund-events.ts';
+import { readBlocks, readFinality } from '../../platform/chain/evm/node-reads.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { type Match, type Mismatch, matchEvents } from './reconcile-match.ts';
 import {

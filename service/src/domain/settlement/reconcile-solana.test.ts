@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import { expect, test } from 'vitest';
 import { FINALITY_SLOTS, solanaWorker, UNIT, useSolanaSale } from '../../../test/support/solana-sale.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { resumeSettlement } from './pause.ts';
 import { reconcileReceipts } from './reconcile-pass.ts';
 import { buildSolanaReport } from './reconcile-solana.ts';

@@ -1,9 +1,9 @@
 import { base58 } from '@scure/base';
 import { keyOf, receiptAddress, TOKEN_PROGRAM } from '../../platform/chain/solana/addresses.ts';
 import type { SolanaChain } from '../../platform/chain/solana/client.ts';
-import { isSignedByEd25519 } from '../../platform/chain/solana/ed25519.ts';
 import { readTransaction } from '../../platform/chain/solana/executed-transaction.ts';
 import { readAccounts, readEpoch, readSignatures } from '../../platform/chain/solana/reads.ts';
+import { isSignedByEd25519 } from '../../platform/chain/solana/signed-message.ts';
 import { readMultisig } from '../../platform/chain/solana/token-accounts.ts';
 import { parseTransaction } from '../../platform/chain/solana/wire-transaction.ts';
 import type { Db } from '../../platform/db/pool.ts';

@@ -11,7 +11,7 @@ import { commandConfig, saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { useSale } from '../../../test/support/settlement.ts';
 import { type Named, namedBy, reportTampered } from '../../../test/support/tamper.ts';
 import { run as runOperator } from '../../edges/cli/operator-command.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { buildReport, type ChainReport } from './reconcile-report.ts';
 
 const sale = useSale();

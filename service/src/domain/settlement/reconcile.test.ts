@@ -15,7 +15,7 @@ import {
   useSale,
 } from '../../../test/support/settlement.ts';
 import { makeUser } from '../../../test/support/tokens.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { adoptNonce, NotReconciled } from './adopt.ts';
 import { applyReconcile, PlanOutdated } from './reconcile.ts';
 import { planReconcile } from './reconcile-plan.ts';

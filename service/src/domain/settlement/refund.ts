@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/pool.ts';
 import { lockRefunds } from '../eligibility/commit.ts';
 import { changeStatus } from '../holdings/participation-status.ts';
-import { freezeSanctioned } from '../screening/freeze.ts';
+import { freezeSanctioned } from '../screening/hits.ts';
 import { skipFundIfBlocked } from './postpone.ts';
 import { assertNotStopped, screenRows, unlessEligibilityChanged } from './screen.ts';
 import { assignRefund, listToRemit, type SettlementRow } from './store.ts';

@@ -13,7 +13,7 @@ import {
 } from '../../../test/support/settlement.ts';
 import { USER } from '../../../test/support/tokens.ts';
 import { eraseUser } from '../erasure/erasure.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { adoptNonce } from './adopt.ts';
 
 const sale = useSale();

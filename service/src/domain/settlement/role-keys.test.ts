@@ -22,7 +22,7 @@ import { withPolicy } from '../../platform/operator/policy.ts';
 import { localSigner, type Signer } from '../../platform/operator/signer.ts';
 import { openSigners } from '../../platform/operator/signers.ts';
 import { openSpendLedger } from '../../platform/operator/spend-ledger.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { reportMissingRoles } from './fund-roles.ts';
 import { planEvmRotation } from './rotate.ts';
 import { startSettlement } from './settlement.ts';

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import type { SendingRole } from '../../kernel/config/role.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
-import { readQuantity } from '../../platform/chain/evm/quantity.ts';
+import { readQuantity } from '../../platform/chain/evm/node-reads.ts';
 import type { SolanaChain } from '../../platform/chain/solana/client.ts';
 import { readAccounts, readBalance } from '../../platform/chain/solana/reads.ts';
 import { readMultisig } from '../../platform/chain/solana/token-accounts.ts';

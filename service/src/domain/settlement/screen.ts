@@ -6,7 +6,7 @@ import {
   EligibilityChanged,
 } from '../eligibility/commit.ts';
 import { freezeHeld } from '../holdings/freeze.ts';
-import { freezeSanctioned } from '../screening/freeze.ts';
+import { freezeSanctioned } from '../screening/hits.ts';
 import { failPending, keepFailing } from './fail.ts';
 import { lockStopped, postponeRows, type SettlementRow } from './store.ts';
 import type { SettlementWorker } from './worker.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../test/support/settlement.ts';
 import { USER } from '../../../test/support/tokens.ts';
 import { releaseHold } from '../holdings/freeze.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { holdUser } from '../users/hold.ts';
 
 const sale = useComparedSale();

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { expectDatabaseToMatchFund, useSale } from '../../../test/support/settlement.ts';
 import { followTransactions } from '../../platform/operator/follow.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 
 const sale = useSale();
 

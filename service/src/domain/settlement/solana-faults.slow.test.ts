@@ -35,7 +35,7 @@ import {
   transferChecked,
   transferLamports,
 } from '../../platform/chain/solana/instructions.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { APPROVAL_TTL_MS } from './prepared.ts';
 
 const sale = useSolanaSale({ nodes: 2 });

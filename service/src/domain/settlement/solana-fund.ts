@@ -8,8 +8,13 @@ import {
   initializeMultisig,
   transferLamports,
 } from '../../platform/chain/solana/instructions.ts';
-import { readAccounts, readBlockhash, readEpoch, readRent } from '../../platform/chain/solana/reads.ts';
-import { sendTransaction } from '../../platform/chain/solana/send.ts';
+import {
+  readAccounts,
+  readBlockhash,
+  readEpoch,
+  readRent,
+  sendTransaction,
+} from '../../platform/chain/solana/reads.ts';
 import { MULTISIG_BYTES, readMultisig } from '../../platform/chain/solana/token-accounts.ts';
 import type { SolanaSigner } from '../../platform/operator/solana-signer.ts';
 

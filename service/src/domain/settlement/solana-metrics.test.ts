@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { gaugesOf } from '../../../test/support/sale.ts';
 import { MINT } from '../../../test/support/solana-instructions.ts';
 import { FINALITY_SLOTS, solanaWorker, UNIT, useSolanaSale } from '../../../test/support/solana-sale.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { createAlerts } from './alerts.ts';
 import { registerSettlementGauges } from './gauges.ts';
 import { registerKeyGauges } from './key-gauges.ts';

@@ -5,7 +5,7 @@ import type { ReceiptHandlers } from '../../platform/operator/receipt-follow.ts'
 import { SigningRefused } from '../../platform/operator/receipt-policy.ts';
 import { renewReceipt } from '../../platform/operator/receipt-sender.ts';
 import { changeStatus } from '../holdings/participation-status.ts';
-import { freezeSanctioned } from '../screening/freeze.ts';
+import { freezeSanctioned } from '../screening/hits.ts';
 import { mayEnd } from './agreement.ts';
 import { settleCommit } from './commit-outcome.ts';
 import { settleRefund } from './refund-outcome.ts';

@@ -13,7 +13,7 @@ import {
 import { associatedAccount, keyOf } from '../../platform/chain/solana/addresses.ts';
 import { SigningRefused } from '../../platform/operator/receipt-policy.ts';
 import { localSolanaSigner, type SolanaSigner } from '../../platform/operator/solana-signer.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { rememberExpiry } from './solana-exclusion.ts';
 
 const sale = useSolanaSale();

@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/solana-sale.ts';
 import { SigningRefused } from '../../platform/operator/receipt-policy.ts';
 import { localSolanaSigner, type SolanaSigner } from '../../platform/operator/solana-signer.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 
 const sale = useSolanaSale();
 const AMOUNT = 10n * UNIT;

@@ -22,9 +22,9 @@ import { associatedAccount } from '../../platform/chain/solana/addresses.ts';
 import { adoptForeignTransactions } from '../../platform/operator/foreign-transactions.ts';
 import { localSolanaSigner, type SolanaSigner } from '../../platform/operator/solana-signer.ts';
 import { freezeParticipations, resumeSanctioned } from '../holdings/freeze.ts';
-import { failPreparedOf } from '../holdings/wallet-use.ts';
+import { failPreparedOf } from '../holdings/participation-status.ts';
 import { cancelParticipation } from '../participations/cancel.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 
 // The database is restored to a time before a commit, so it does not contain the commit. The commit still takes the
 // user's money, so the service must neither send the commit again nor mark the row as failed.

@@ -22,7 +22,7 @@ import { transferLamports } from '../../platform/chain/solana/instructions.ts';
 import { buildReceiptMessage } from '../../platform/operator/receipt-message.ts';
 import { localSolanaSigner } from '../../platform/operator/solana-signer.ts';
 import { findKeyAddresses } from '../offer-files/role-addresses.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { followWithoutKey } from './round.ts';
 import { createSolanaWorker } from './solana-driver.ts';
 

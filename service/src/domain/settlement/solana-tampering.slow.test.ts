@@ -18,7 +18,7 @@ import {
 import { type Named, namedBy, reportTampered } from '../../../test/support/tamper.ts';
 import { run as runOperator } from '../../edges/cli/operator-command.ts';
 import { memo } from '../../platform/chain/solana/instructions.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import type { ChainReport } from './reconcile-report.ts';
 import { buildSolanaReport } from './reconcile-solana.ts';
 

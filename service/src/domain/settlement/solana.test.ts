@@ -28,7 +28,7 @@ import {
 } from '../../platform/chain/solana/instructions.ts';
 import { adoptForeignTransactions } from '../../platform/operator/foreign-transactions.ts';
 import { localSolanaSigner } from '../../platform/operator/solana-signer.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 
 const sale = useSolanaSale({ nodes: 2 });
 const OPERATOR = solanaRoles.operator.address;

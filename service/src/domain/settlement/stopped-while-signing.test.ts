@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { blockedCount, expectDatabaseToMatchFund, useSale } from '../../../test/support/settlement.ts';
 import type { Signer } from '../../platform/operator/signer.ts';
-import { requestRemit } from '../participations/remit.ts';
+import { requestRemit } from '../participations/refunds.ts';
 import { lockHeldUsers } from '../users/store.ts';
 import { pauseSettlement, resumeSettlement } from './pause.ts';
 import { maySign } from './resign.ts';

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
-import type { Receipt } from '../../platform/chain/evm/receipts.ts';
-import { readTransfers } from '../../platform/chain/evm/transfers.ts';
+import { readTransfers } from '../../platform/chain/evm/erc20.ts';
+import type { Receipt } from '../../platform/chain/evm/node-reads.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { changeStatus } from '../holdings/participation-status.ts';

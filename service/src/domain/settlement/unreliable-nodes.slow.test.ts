@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type LyingNode, startLyingNode } from '../../../test/support/lying-node.ts';
 import { saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { blockedCount, expectDatabaseToMatchFund, useSale } from '../../../test/support/settlement.ts';
-import { findChainIdProblems } from '../../platform/chain/evm/chain-id.ts';
+import { findChainIdProblems } from '../../platform/chain/evm/node-reads.ts';
 import { checkContracts } from '../offer-files/contract-checks.ts';
 
 let second: LyingNode;

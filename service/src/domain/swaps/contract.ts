@@ -1,5 +1,5 @@
 import { toLowerHex } from '../../platform/chain/address.ts';
-import { readTokenMetadata } from '../../platform/chain/evm/erc20.ts';
+import { readAllowance, readBalance, readTokenMetadata } from '../../platform/chain/evm/erc20.ts';
 import {
   readAuthorized,
   readOutputToken,
@@ -8,12 +8,16 @@ import {
 } from '../../platform/chain/evm/fund-swap.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type {
+  AllowanceQuery,
   AuthorizedQuery,
+  BalanceQuery,
   ContractQuery,
   PreviewQuery,
   SwapOutputToken,
   SwapPreview,
   SwapStatus,
+  TokenAllowance,
+  TokenBalance,
   WalletAuthorization,
 } from './schema.ts';
 
@@ -56,4 +60,23 @@ export async function checkAuthorized(ctx: Context, query: AuthorizedQuery): Pro
     toLowerHex(wallet_address),
   );
   return { object: 'wallet_authorization', authorized };
+}
+
+export async function findAllowance(ctx: Context, query: AllowanceQuery): Promise<TokenAllowance> {
+  const allowance = await readAllowance(
+    ctx.chains.evm(query.chain),
+    toLowerHex(query.token_address),
+    toLowerHex(query.owner),
+    toLowerHex(query.spender),
+  );
+  return { object: 'token_allowance', allowance: allowance.toString() };
+}
+
+export async function findBalance(ctx: Context, query: BalanceQuery): Promise<TokenBalance> {
+  const balance = await readBalance(
+    ctx.chains.evm(query.chain),
+    toLowerHex(query.token_address),
+    toLowerHex(query.owner),
+  );
+  return { object: 'token_balance', balance: balance.toString() };
 }

@@ -1,5 +1,12 @@
 import { partnerRoute } from '../../platform/http/route.ts';
-import { checkAuthorized, describeOutputToken, describeStatus, previewSwap } from './contract.ts';
+import {
+  checkAuthorized,
+  describeOutputToken,
+  describeStatus,
+  findAllowance,
+  findBalance,
+  previewSwap,
+} from './contract.ts';
 import {
   AllowanceQuery,
   AuthorizedQuery,
@@ -13,7 +20,6 @@ import {
   TokenBalance,
   WalletAuthorization,
 } from './schema.ts';
-import { findAllowance, findBalance } from './token.ts';
 
 const errors = [
   'validation_failed',

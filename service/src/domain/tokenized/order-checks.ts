@@ -1,8 +1,8 @@
 import { formatUnits } from 'viem/utils';
 import { ApiError, invalidField } from '../../kernel/errors.ts';
-import { readBlockNumber } from '../../platform/chain/evm/blocks.ts';
 import { uncached } from '../../platform/chain/evm/client.ts';
 import { readAllowance, readBalance, readDecimals } from '../../platform/chain/evm/erc20.ts';
+import { readBlockNumber } from '../../platform/chain/evm/node-reads.ts';
 import { readBuyFee, readSwapCount } from '../../platform/chain/evm/tokenized-swap.ts';
 import type { Context } from '../../platform/context/context.ts';
 import { feeBpsOf, grossUp, splitGross } from './fee.ts';

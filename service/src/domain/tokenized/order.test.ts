@@ -12,7 +12,7 @@ import {
 import fc from 'fast-check';
 import { formatUnits, keccak256, toFunctionSelector, toHex } from 'viem/utils';
 import { describe, expect, test } from 'vitest';
-import { parseDecimal } from '../../platform/providers/decimal.ts';
+import { parseDecimal } from '../../platform/providers/ondo.ts';
 import { grossUp, splitGross } from './fee.ts';
 
 const MANAGER = '0x2c158BC456e027b2AfFCCadF1BDBD9f5fC4c5C8c';

@@ -33,7 +33,7 @@ export async function hasPrice(db: Db, symbol: string, recordedAt: string): Prom
   return rows.length > 0;
 }
 
-export type PricePoint = { price: string; recorded_at: string };
+type PricePoint = { price: string; recorded_at: string };
 
 /**
  * Lists the last price in each interval of `stepSeconds`, oldest first. The list covers a period of `seconds` that ends

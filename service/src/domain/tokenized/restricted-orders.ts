@@ -4,7 +4,7 @@ import type { Context } from '../../platform/context/context.ts';
 import { startInterval } from '../../platform/jobs/interval.ts';
 import { contractOn, findAnyOffer } from '../offers/offer.ts';
 import { revokeEntry } from '../wallets/revocation.ts';
-import { listLive, markRestricted, type RestrictedOrder } from './restricted-order-store.ts';
+import { listLive, markRestricted, type RestrictedOrder } from './order-list-store.ts';
 
 const ALERT_INTERVAL_MS = 1_000;
 

@@ -2,7 +2,7 @@ import { UNSET } from '@causeway/sandbox/simulators/venue/market.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { MARKET_OPEN, startTokenizedWorld, type TokenizedWorld } from '../../../test/support/venue.ts';
 import { runHousekeeping } from '../../edges/housekeeping.ts';
-import { parseDecimal } from '../../platform/providers/decimal.ts';
+import { parseDecimal } from '../../platform/providers/ondo.ts';
 import { importPrices, recordPrices } from './price-recorder.ts';
 import { deleteOldPrices } from './retention.ts';
 

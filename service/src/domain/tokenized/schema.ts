@@ -56,7 +56,7 @@ export const TradingStatus = Closed(
 );
 export type TradingStatus = Static<typeof TradingStatus>;
 
-export const PRICE_RANGES = ['1d', '1w', '1m', '1y'] as const;
+const PRICE_RANGES = ['1d', '1w', '1m', '1y'] as const;
 export type PriceRange = (typeof PRICE_RANGES)[number];
 
 export const MarketQuery = Type.Object({

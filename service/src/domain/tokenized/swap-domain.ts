@@ -1,4 +1,10 @@
-import { type Domain, separatorOf, swapDomain } from '@causeway/contracts/encodings/tokenized-order.ts';
+import {
+  type Domain,
+  separatorOf,
+  swapDomain,
+  type VerifyRequest,
+} from '@causeway/contracts/encodings/tokenized-order.ts';
+import type { Hex } from 'viem';
 import { ApiError } from '../../kernel/errors.ts';
 import type { EvmContract } from '../../kernel/model/stored-offer.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
@@ -8,6 +14,7 @@ import {
   readOperator,
 } from '../../platform/chain/evm/tokenized-swap.ts';
 import type { Context } from '../../platform/context/context.ts';
+import { asUnavailable } from '../../platform/operator/blocked.ts';
 import type { Signer } from '../../platform/operator/signer.ts';
 import { listServedOffers } from '../offers/offer.ts';
 
@@ -60,4 +67,17 @@ export async function findSwapProblems(ctx: Context): Promise<string[]> {
         `OPERATOR_KEY: is required to serve tokenized swaps on ${chain}, unless OPERATOR_KEYS_FILE has a quote key`,
       );
   return problems;
+}
+
+/**
+ * Uses the quote key to sign the EIP-712 request that allows `sender` to trade once until `expiry`. The swap contract
+ * checks this signature as well as the venue's signature on the quote (`Attestation.signature`).
+ */
+export async function signQuoteRequest(
+  signer: Signer,
+  chain: EvmChain,
+  contract: EvmContract,
+  request: VerifyRequest,
+): Promise<Hex> {
+  return signer.signRequest(await readDomain(chain, contract), request).catch(asUnavailable);
 }

@@ -1,16 +1,21 @@
+import { encodeSwap, findCostProblem } from '@causeway/contracts/encodings/tokenized-order.ts';
 import { formatUnits } from 'viem/utils';
 import type { UserCaller } from '../../kernel/access.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
+import { readDecimals } from '../../platform/chain/evm/erc20.ts';
+import { simulate } from '../../platform/chain/evm/node-reads.ts';
 import type { Context } from '../../platform/context/context.ts';
+import { appendEvent } from '../../platform/events/event.ts';
 import type { Signer } from '../../platform/operator/signer.ts';
-import { notConfigured, upstreamFailureOf } from '../../platform/outbound/failure.ts';
+import { invalidResponse, notConfigured, upstreamFailureOf } from '../../platform/outbound/failure.ts';
 import { type Attestation, VenueAccountError, VenueRefusal } from '../../platform/providers/venue.ts';
 import {
   findEarlierOrders,
   findHolding,
   insertOrder,
+  issueOrder,
   moveOrder,
   releaseExpired,
   type StoredOrder,
@@ -18,9 +23,7 @@ import {
 } from '../holdings/order-store.ts';
 import { lockProofs } from '../proofs/proof-store.ts';
 import { lockActiveAccount } from '../users/account.ts';
-import { issueCalldata } from './calldata.ts';
-import { assertMayTrade } from './eligibility.ts';
-import { type Intent, readIntent } from './intent.ts';
+import { assertMayTrade, type Intent, lockMayTrade, readIntent } from './intent.ts';
 import {
   assertAffordable,
   assertTradable,
@@ -32,8 +35,8 @@ import {
 import { orRefuse } from './refusal.ts';
 import { CLAIM_TTL_MS } from './retention.ts';
 import type { NewTransaction, SwapTransaction } from './schema.ts';
-import { assertOperator, readDomain } from './swap-domain.ts';
-import { releaseIfExecuted } from './watch.ts';
+import { assertOperator, readDomain, signQuoteRequest } from './swap-domain.ts';
+import { orderEvent, releaseIfExecuted } from './watch.ts';
 
 /** Terms that were read longer ago are read again before an attestation is requested. */
 const MAX_TERMS_AGE_MS = 500;
@@ -226,4 +229,97 @@ function wasRefused(error: unknown): boolean {
 
 function iso(time: number): string {
   return new Date(time).toISOString();
+}
+
+type AttestedOrder = {
+  id: string;
+  attestation: Attestation;
+  cost: Cost;
+  /** Whether `lockMayTrade` repeats all checks of `assertMayTrade`. */
+  isCoveredByLock: boolean;
+};
+
+/**
+ * Signs, encodes and simulates an attested order, then issues its calldata. The same attested order always yields the
+ * same calldata. If the contract has changed since the cost was read, the simulation reverts and nothing is issued.
+ */
+async function issueCalldata(
+  ctx: Context,
+  intent: Intent,
+  signer: Signer,
+  { id, attestation, cost: { nonce, fee, net, decimals }, isCoveredByLock }: AttestedOrder,
+): Promise<SwapTransaction> {
+  const { chain, contract, token, asset, wallet, gross } = intent;
+  const fail = async () => {
+    const failed = { state: 'failed', holding: false } as const;
+    await moveOrder(ctx.db, id, 'attested', failed, toTimestamp(ctx.clock.micros()));
+  };
+  const assertUsable = async () => {
+    const problem = findProblem(ctx, intent, attestation) ?? findCostProblem(attestation, net, decimals);
+    if (problem === null) return;
+    await fail();
+    throw invalidResponse('venue', problem);
+  };
+  await assertUsable();
+  const assetDecimals = await readDecimals(chain, asset);
+  const signature = await signQuoteRequest(signer, chain, contract, {
+    side: 0,
+    inputToken: token,
+    outputToken: asset,
+    sender: wallet,
+    nonce,
+    amount: gross,
+    expiry: attestation.expiration,
+  });
+  const data = encodeSwap(attestation, token, gross, signature);
+  await simulate(chain, { from: wallet, to: contract.address, data }).catch(async (error: unknown) => {
+    if (error instanceof ApiError && error.code === 'contract_reverted') await fail();
+    throw error;
+  });
+  // The attestation may have expired in the meantime.
+  await assertUsable();
+  // Calldata cannot be recalled, so eligibility is checked once more right before the calldata is issued.
+  if (!isCoveredByLock) await assertMayTrade(ctx, intent.caller, intent.offer, contract, wallet);
+  const reply: SwapTransaction = {
+    object: 'tokenized_swap_transaction',
+    action: 'broadcast_transaction',
+    data,
+    to: contract.address,
+    expires_at: expiryOf(attestation),
+    pay_input_amount: gross.toString(),
+    fee: fee.toString(),
+    notional_value: net.toString(),
+    pay_input_decimals: decimals,
+    receive_output_amount: attestation.quantity.toString(),
+    receive_output_decimals: assetDecimals,
+  };
+  return ctx.commitReply(async (tx) => {
+    await lockMayTrade(ctx, tx, intent.caller, intent.offer, wallet);
+    if (!(await issueOrder(tx, id, fee, toTimestamp(ctx.clock.micros()))))
+      throw new ApiError('order_outstanding', { expires_at: expiryOf(attestation) });
+    const order = {
+      id,
+      partner_id: intent.caller.partnerId,
+      user_id: intent.caller.userId,
+      offer_id: intent.offer.id,
+      symbol: intent.symbol,
+      chain: contract.chain,
+      amount: gross,
+    };
+    await appendEvent(ctx, tx, orderEvent(order, 'issued', { attestation, hash: null }));
+    return reply;
+  });
+}
+
+function expiryOf({ expiration }: Attestation): string {
+  return toTimestamp(Number(expiration) * 1_000_000);
+}
+
+function findProblem({ clock, config }: Context, { asset }: Intent, attestation: Attestation): string | null {
+  if (attestation.asset !== asset) return 'attestation for another asset';
+  if (attestation.quantity === 0n) return 'attestation without a quantity';
+  const secondsLeft = Number(attestation.expiration) - clock.now() / 1000;
+  if (secondsLeft > config.attestationMaxSeconds)
+    return `attestation valid for more than ${config.attestationMaxSeconds} s`;
+  return secondsLeft <= 0 ? 'expired attestation' : null;
 }

@@ -1,14 +1,12 @@
 import type { Hex } from 'viem';
 import { groupBy } from '../../kernel/group-by.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
-import { readBlocks } from '../../platform/chain/evm/blocks.ts';
-import { readFinality } from '../../platform/chain/evm/finality.ts';
-import { type ExecutedSwap, isSwapOf } from '../../platform/chain/evm/swapped-event.ts';
-import { readSwaps } from '../../platform/chain/evm/tokenized-swap.ts';
+import { readBlocks, readFinality } from '../../platform/chain/evm/node-reads.ts';
+import { type ExecutedSwap, isSwapOf, readSwaps } from '../../platform/chain/evm/tokenized-swap.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { appendEvent } from '../../platform/events/event.ts';
+import { appendEvent, type NewEvent } from '../../platform/events/event.ts';
 import { startInterval } from '../../platform/jobs/interval.ts';
-import { orderEvent } from '../holdings/order-event.ts';
+import type { Attestation } from '../../platform/providers/venue.ts';
 import {
   advanceSearch,
   moveOrder,
@@ -141,4 +139,36 @@ function toSwap({ wallet, token, asset, attestation }: StoredOrder): ExecutedSwa
 
 export function startOrderWatch(ctx: Context): () => Promise<void> {
   return startInterval(ctx, WATCH_INTERVAL_MS, 'order watch failed', () => settleOrders(ctx));
+}
+
+type OrderFacts = Pick<
+  StoredOrder,
+  'id' | 'partner_id' | 'user_id' | 'offer_id' | 'symbol' | 'chain' | 'amount'
+>;
+
+/** Returns the event for an order's new status: the calldata was issued, was executed or has expired. */
+export function orderEvent(
+  order: OrderFacts,
+  status: 'issued' | 'executed' | 'expired',
+  { attestation, hash }: { attestation: Attestation | null; hash: Hex | null },
+): NewEvent {
+  const { id, partner_id, user_id, offer_id, symbol, chain, amount } = order;
+  return {
+    partnerId: partner_id,
+    userId: user_id,
+    type: `tokenized_swap.${status}`,
+    data: {
+      object: 'tokenized_swap_order',
+      id,
+      offer_id,
+      symbol,
+      chain,
+      status,
+      pay_input_amount: amount.toString(),
+      receive_output_amount: attestation?.quantity.toString() ?? null,
+      attestation_id: attestation?.attestationId.toString() ?? null,
+      transaction_hash: hash,
+    },
+    ...(status !== 'issued' && { changes: { status: 'issued' } }),
+  };
 }

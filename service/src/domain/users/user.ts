@@ -1,5 +1,5 @@
 import type { Sealing } from '../../kernel/sealing.ts';
-import { LOCALES, type Locale, parseLocale } from '../../platform/mail/locale.ts';
+import { LOCALES, type Locale, parseLocale } from '../../platform/mail/catalogue.ts';
 
 export function localeOf({ locale }: { locale: string | null }): Locale {
   return parseLocale(locale) ?? LOCALES[0];

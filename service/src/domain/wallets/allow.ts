@@ -5,7 +5,7 @@ import { newId } from '../../kernel/ids.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import { uncached } from '../../platform/chain/evm/client.ts';
 import { readAuthorized } from '../../platform/chain/evm/fund-swap.ts';
-import { simulate } from '../../platform/chain/evm/simulate.ts';
+import { simulate } from '../../platform/chain/evm/node-reads.ts';
 import type { Context } from '../../platform/context/context.ts';
 import { assertNotEnded } from '../eligibility/decide.ts';
 import { assertEligible, decideFor, type GateInput, lockEligible } from '../eligibility/gate.ts';

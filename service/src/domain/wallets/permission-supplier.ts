@@ -5,7 +5,7 @@ import {
   allowListAbi,
   readPermissionTerms,
 } from '../../platform/chain/evm/allow-list.ts';
-import { readChainTime } from '../../platform/chain/evm/blocks.ts';
+import { readChainTime } from '../../platform/chain/evm/node-reads.ts';
 import type { Supplier } from '../../platform/context/ports.ts';
 import { asUnavailable } from '../../platform/operator/blocked.ts';
 import type { SignerOf } from '../../platform/operator/signers.ts';

@@ -10,7 +10,7 @@ import { evmWallet, type Person, person, solanaWallet, userId } from '../../../t
 import { runHousekeeping } from '../../edges/housekeeping.ts';
 import { applyOffers } from '../offer-files/apply.ts';
 import { closeOffer, reopenOffer } from '../offer-files/lifecycle.ts';
-import type { toOffer } from '../offers/catalogue.ts';
+import type { toOffer } from '../offers/offer.ts';
 import { setRedirects } from '../partners/partner.ts';
 
 let app: TestApp;

@@ -1,8 +1,8 @@
 import type { Hex } from 'viem';
 import { toTimestamp } from '../../kernel/wire.ts';
-import { readChainTime } from '../../platform/chain/evm/blocks.ts';
 import { uncached } from '../../platform/chain/evm/client.ts';
 import { readAuthorized } from '../../platform/chain/evm/fund-swap.ts';
+import { readChainTime } from '../../platform/chain/evm/node-reads.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { appendEvent } from '../../platform/events/event.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../../test/support/app.ts';
-import { maintainAttemptPartitions } from './attempt-partitions.ts';
-import { listPartitions } from './attempt-partitions-store.ts';
+import { maintainAttemptPartitions } from './delivery-log.ts';
+import { listPartitions } from './delivery-log-store.ts';
 
 let app: TestApp;
 beforeAll(async () => {

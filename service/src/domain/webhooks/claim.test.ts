@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../../test/support/app.ts';
 import { partnerOf } from '../../../test/support/tokens.ts';
 import { type Call, callAs } from '../../../test/support/webhooks.ts';
-import { realMicros } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Db } from '../../platform/db/pool.ts';
@@ -20,7 +19,6 @@ import {
   planRetry,
   releaseDelivery,
 } from './delivery-store.ts';
-import { recordHealthySuccesses } from './health-store.ts';
 
 const PARTNER = partnerOf('partner-one');
 const ENDPOINTS = '/v1/webhook-endpoints';
@@ -66,14 +64,7 @@ async function createQueue(...subjects: string[]): Promise<[string, string[]]> {
 
 const claim = (endpoint: string, limit = 8) => claimDeliveries(db, endpoint, limit);
 const claimIds = async (endpoint: string) => (await claim(endpoint)).map(({ id }) => id);
-const succeed = ({ delivery_id, endpoint_id }: ClaimedDelivery, tx = db) => {
-  const attempt = {
-    ...{ id: newId(app.ctx.clock, app.ctx.random), delivery_id, kind: 'scheduled' as const },
-    ...{ at: toTimestamp(realMicros()), duration_ms: 1, status: 200 },
-    ...{ error: null, address: null, response: null },
-  };
-  return recordHealthySuccesses(tx, [endpoint_id], [attempt]);
-};
+const succeed = ({ delivery_id }: ClaimedDelivery, tx = db) => markDelivered(tx, delivery_id);
 
 /** Claims and finishes deliveries until none is due. Returns the ids of their events. */
 async function drain(endpoint: string): Promise<string[]> {

@@ -11,13 +11,13 @@ const RETRY_PERIOD = sql.raw("interval '24 hours'");
  * The subject of an event, which identifies its resource and user. Deliveries with the same subject are sent one at a
  * time. Test events have no subject, so they do not wait for each other.
  */
-export const SUBJECT = sql`case when e.data ->> 'id' is not null and e.type <> 'webhook.test' then concat(e.user_id, ' ', e.data ->> 'id') end`;
+const SUBJECT = sql`case when e.data ->> 'id' is not null and e.type <> 'webhook.test' then concat(e.user_id, ' ', e.data ->> 'id') end`;
 
 /**
  * Whether the endpoint `w` receives the event `e`. A redacted event (one that the partner may not read) is not matched
  * by its type, because its delivery would then reveal the type.
  */
-export const WANTED = sql`(
+const WANTED = sql`(
   '*' = any(w.types)
   or (${EVENT_VISIBLE} and (e.type = any(w.types) or split_part(e.type, '.', 1) || '.*' = any(w.types)))
   or (not ${EVENT_VISIBLE} and 'redacted' = any(w.types))
@@ -33,7 +33,7 @@ export async function listEndpointsBehind(db: Db): Promise<{ id: string }[]> {
   return rows;
 }
 
-export type NewEvents = {
+type NewEvents = {
   /** The sequence number of the last event that was read; null if none was read. */
   cursor: bigint | null;
   wanted: { event_id: string; subject: string | null; sequence: bigint }[];
@@ -173,20 +173,17 @@ export async function claimResends(db: Db, endpointId: string, limit: number): P
   return rows;
 }
 
-export const DELIVERED = sql`state = 'delivered', next_attempt_at = null, lease_until = null`;
-
-export async function insertAttempts(
+export async function insertAttempt(
   tx: Db,
-  attempts: readonly Insertable<Database['webhook_attempts']>[],
+  attempt: Insertable<Database['webhook_attempts']>,
 ): Promise<void> {
-  // Passes all attempts in one parameter, so that batches of any size use the same prepared statement.
-  await sql`insert into webhook_attempts (id, delivery_id, kind, at, duration_ms, status, error, address, response)
-    select id, delivery_id, kind, at, duration_ms, status, error, address, response
-    from json_populate_recordset(null::webhook_attempts, ${JSON.stringify(attempts)}::json)`.execute(tx);
+  await tx.insertInto('webhook_attempts').values(attempt).execute();
 }
 
 export async function markDelivered(tx: Db, id: string): Promise<void> {
-  await sql`update webhook_deliveries set ${DELIVERED} where id = ${id}`.execute(tx);
+  await sql`update webhook_deliveries set state = 'delivered', next_attempt_at = null, lease_until = null where id = ${id}`.execute(
+    tx,
+  );
 }
 
 /**
@@ -225,4 +222,56 @@ export async function releaseDelivery(
   else
     await sql`update webhook_deliveries set lease_until = null, step = step - 1, attempts = attempts - 1
       where id = ${delivery_id} and state = 'pending' and step = ${step}`.execute(db);
+}
+
+type MissedEvent = {
+  event_id: string;
+  subject: string | null;
+  sequence: bigint;
+  /**
+   * The id of the event's delivery. Null if the event has no delivery, for example because the endpoint was disabled
+   * when the event happened, and was later enabled with `from` set to `now`.
+   */
+  delivery_id: string | null;
+};
+
+type Range = {
+  since: string;
+  until: string;
+  firstId: string;
+  lastId: string;
+  /** The delivery log is complete for events since this time. */
+  loggedSince: string;
+};
+
+/**
+ * Returns the events in the range that the endpoint has missed: their delivery failed, was skipped or never existed.
+ * Leaves out:
+ * - events that the endpoint does not subscribe to, or has not reached yet (`cursor`).
+ * - events from before `loggedSince` that have no delivery, because a successful delivery may have been deleted.
+ *
+ * `firstId` and `lastId` also limit the range, because ids begin with the time and are indexed.
+ */
+export async function listMissedEvents(
+  tx: Db,
+  endpointId: string,
+  { since, until, firstId, lastId, loggedSince }: Range,
+  limit: number,
+): Promise<MissedEvent[]> {
+  const { rows } = await sql<MissedEvent>`
+    select e.id as event_id, ${SUBJECT} as subject, e.sequence, d.id as delivery_id
+    from webhook_endpoints w join events e on e.partner_id = w.partner_id and e.sequence <= w.cursor
+      left join webhook_deliveries d on d.endpoint_id = w.id and d.event_id = e.id
+    where w.id = ${endpointId} and e.id between ${firstId}::uuid and ${lastId}::uuid
+      and e.inserted_at between ${since}::timestamptz and ${until}::timestamptz
+      and (d.state in ('failed', 'skipped') or (d.id is null and e.inserted_at >= ${loggedSince}::timestamptz))
+      and ${WANTED}
+    order by e.sequence limit ${limit}`.execute(tx);
+  return rows;
+}
+
+/** Restarts the retry schedule of these deliveries. */
+export async function restartDeliveries(tx: Db, ids: readonly string[]): Promise<void> {
+  await sql`update webhook_deliveries set state = 'pending', step = 0, retry_until = null, next_attempt_at = now()
+    where id = any(${ids}::uuid[]) and state in ('failed', 'skipped')`.execute(tx);
 }

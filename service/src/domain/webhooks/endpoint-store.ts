@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { Keyset } from '../../kernel/paging.ts';
+import { EMPTY_QUEUE, type QueueState } from '../../kernel/queue-state.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { Database } from '../../platform/db/tables.ts';
 
@@ -148,4 +149,77 @@ export async function skipToNow(tx: Db, id: string): Promise<void> {
     (select s.last from partner_sequences s where s.partner_id = w.partner_id), w.cursor) where w.id = ${id}`.execute(
     tx,
   );
+}
+
+const MAX_FAILING = sql.raw("interval '5 days'");
+const MIN_FAILURES = 20;
+/**
+ * The maximum number of deliveries that are counted per endpoint. Counting a long backlog would be slow, and the order
+ * of magnitude is enough.
+ */
+const MAX_COUNTED = 10_000;
+
+/**
+ * Records a success. Returns whether the partner had been notified of a problem. Skips a disabled endpoint. For a healthy
+ * endpoint, records at most one success per second.
+ */
+export async function recordSuccess(tx: Db, id: string): Promise<boolean> {
+  const { rows } = await sql<{ problem_reported: boolean }>`
+    update webhook_endpoints w set failures = 0, failing_since = null, last_delivered_at = now(),
+      problem_reported = false, state = case when w.state = 'failing' then 'enabled' else w.state end
+    from (
+      select id, problem_reported from webhook_endpoints
+      where id = ${id} and state <> 'disabled' and (failures > 0 or problem_reported or state = 'failing'
+        or last_delivered_at is null or last_delivered_at < now() - interval '1 second')
+      for update
+    ) as before where w.id = before.id returning before.problem_reported`.execute(tx);
+  return rows[0]?.problem_reported ?? false;
+}
+
+export type EndpointHealth = {
+  state: EndpointRow['state'];
+  url: string;
+  contact_email: string | null;
+  /** Whether the endpoint has failed too often and for too long without a success. */
+  is_hopeless: boolean;
+};
+
+/**
+ * Counts a failure. Also locks the endpoint until the transaction ends, so that concurrent failures change the
+ * endpoint's health only once.
+ */
+export async function countFailure(tx: Db, id: string): Promise<EndpointHealth | undefined> {
+  const { rows } = await sql<EndpointHealth>`
+    update webhook_endpoints w set failures = failures + 1, failing_since = coalesce(failing_since, now())
+    from partners p where w.id = ${id} and p.id = w.partner_id and w.deleted_at is null
+    returning w.state, w.url, p.contact_email,
+      w.failures >= ${MIN_FAILURES} and w.failing_since < now() - ${MAX_FAILING} as is_hopeless`.execute(tx);
+  return rows[0];
+}
+
+export async function markProblem(
+  tx: Db,
+  id: string,
+  problem: 'failing' | 'disabled',
+  disabledReason: 'gone' | 'failing' | null,
+): Promise<void> {
+  await sql`update webhook_endpoints set state = ${problem}, disabled_reason = ${disabledReason},
+    problem_reported = true where id = ${id}`.execute(tx);
+}
+
+/**
+ * Returns the number of pending deliveries and the age of the oldest pending delivery. Ignores disabled endpoints.
+ * Counts at most `MAX_COUNTED` deliveries per endpoint.
+ */
+export async function measureDeliveries(db: Db): Promise<QueueState> {
+  const { rows } = await sql<QueueState>`
+    select coalesce(sum(e.pending), 0)::int as length,
+      coalesce(extract(epoch from now() - min(e.oldest)), 0)::float8 as "oldestSeconds"
+    from (select
+        (select count(*) from (select from webhook_deliveries d
+          where d.endpoint_id = w.id and d.state = 'pending' limit ${MAX_COUNTED}) counted) as pending,
+        (select d.inserted_at from webhook_deliveries d
+          where d.endpoint_id = w.id and d.state = 'pending' order by d.sequence limit 1) as oldest
+      from webhook_endpoints w where w.state <> 'disabled' and w.deleted_at is null) e`.execute(db);
+  return rows[0] ?? EMPTY_QUEUE;
 }

@@ -1,5 +1,5 @@
 import type { Caller } from '../../kernel/access.ts';
-import { ApiError } from '../../kernel/errors.ts';
+import { ApiError, invalidField } from '../../kernel/errors.ts';
 import { isId, newId } from '../../kernel/ids.ts';
 import { type PageQuery, readPage } from '../../kernel/paging.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
@@ -8,7 +8,7 @@ import type { Db } from '../../platform/db/pool.ts';
 import { appendEvent, type EventSource } from '../../platform/events/event.ts';
 import { placeEvents } from '../../platform/events/store.ts';
 import * as store from './endpoint-store.ts';
-import { assertKnownTypes } from './event-types.ts';
+import { lockOutdatedSecrets, updateEndpoint } from './endpoint-store.ts';
 import type { Enabling, EndpointChange, NewEndpoint, WebhookEndpoint } from './schema.ts';
 import { newWebhookSecret } from './signature.ts';
 
@@ -192,4 +192,57 @@ function toWire(row: store.EndpointRow): WebhookEndpoint {
     last_delivered_at: row.last_delivered_at,
     inserted_at: row.inserted_at,
   };
+}
+
+/**
+ * Reseals the signing secrets of all endpoints under the newest `CAUSEWAY_SECRET`. Returns how many endpoints it
+ * changed.
+ */
+export async function resealEndpointSecrets({
+  db,
+  sealing,
+}: Pick<Context, 'db' | 'sealing'>): Promise<number> {
+  return db.transaction().execute(async (tx) => {
+    const rows = await lockOutdatedSecrets(tx, sealing.newestKeyId);
+    for (const { id, sealed_secret, previous_sealed_secret } of rows) {
+      const reseal = (sealed: Buffer) =>
+        sealing.seal(SECRET_PURPOSE, sealing.open(SECRET_PURPOSE, sealed, id), id);
+      await updateEndpoint(tx, id, {
+        sealed_secret: reseal(sealed_secret),
+        previous_sealed_secret: previous_sealed_secret === null ? null : reseal(previous_sealed_secret),
+      });
+    }
+    return rows.length;
+  });
+}
+
+/**
+ * The event types by group. Endpoints cannot subscribe to any other name, because a misspelled name would never match
+ * an event.
+ */
+const EVENT_TYPES: Record<string, readonly string[]> = {
+  participation: [
+    ...['prepared', 'pending', 'submitted', 'completed', 'failed'],
+    ...['remit_submitted', 'remitted', 'remit_failed'],
+  ],
+  requirement: ['status_changed'],
+  document_submission: ['initialized', 'sent', 'viewed', 'completed', 'declined', 'expired'],
+  wallet: ['bound', 'unbound', 'allowed', 'revoked'],
+  tokenized_swap: ['issued', 'executed', 'expired'],
+  offer: ['published', 'started', 'ended'],
+  webhook_endpoint: ['disabled', 'recovered'],
+  webhook: ['test'],
+};
+
+/** Throws `validation_failed` unless each entry is an event type, a group such as `wallet.*`, `redacted`, or `*`. */
+function assertKnownTypes(types: readonly string[]): void {
+  const unknown = types.find((type) => !isKnown(type));
+  if (unknown !== undefined) throw invalidField('types', `"${unknown}" is not an event type`);
+}
+
+function isKnown(type: string): boolean {
+  if (type === '*' || type === 'redacted') return true;
+  const [group = '', name = ''] = type.split('.');
+  const names = Object.hasOwn(EVENT_TYPES, group) ? EVENT_TYPES[group] : undefined;
+  return names !== undefined && (name === '*' || names.includes(name));
 }

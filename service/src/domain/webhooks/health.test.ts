@@ -12,8 +12,8 @@ import {
 import { appendEvents } from '../../platform/events/event.ts';
 import type { Mail } from '../../platform/mail/mail.ts';
 import { setContact } from '../partners/partner.ts';
-import { noteFailure } from './health.ts';
-import { countFailure } from './health-store.ts';
+import { noteFailure } from './deliver.ts';
+import { countFailure } from './endpoint-store.ts';
 
 const PARTNER = partnerOf('partner-one');
 const ENDPOINTS = '/v1/webhook-endpoints';

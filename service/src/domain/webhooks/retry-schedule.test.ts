@@ -1,7 +1,7 @@
 import { assert, integer, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
-import { retryDelayMs } from './retry-schedule.ts';
+import { retryDelayMs } from './deliver.ts';
 
 const HOUR_MS = 3_600_000;
 

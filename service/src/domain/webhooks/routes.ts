@@ -2,7 +2,13 @@ import Type from 'typebox';
 import { PageQuery } from '../../kernel/paging.ts';
 import type { Query } from '../../platform/http/query-string.ts';
 import { partnerRoute } from '../../platform/http/route.ts';
-import { listAttempts, listDeliveries, readDelivery, resendDelivery } from './delivery-log.ts';
+import {
+  listAttempts,
+  listDeliveries,
+  readDelivery,
+  recoverDeliveries,
+  resendDelivery,
+} from './delivery-log.ts';
 import {
   changeEndpoint,
   createEndpoint,
@@ -14,7 +20,6 @@ import {
   rotateEndpointSecret,
   testEndpoint,
 } from './endpoint.ts';
-import { recoverDeliveries } from './recovery.ts';
 import {
   Enabling,
   EndpointChange,

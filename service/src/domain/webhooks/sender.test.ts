@@ -5,9 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { WebhookSender } from '../../platform/context/ports.ts';
-import { createAddressRules } from './address-rules.ts';
 import { openWebhookSender } from './sender.ts';
-import { createUrlRules } from './url-rules.ts';
+import { createAddressRules, createUrlRules } from './url-rules.ts';
 
 /** The key of `CERTIFICATE`, a self-signed certificate for receiver.test that expired in 2020. */
 const KEY = `-----BEGIN PRIVATE KEY-----

@@ -1,13 +1,18 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { request as requestHttp } from 'node:http';
 import type { Socket } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
 import { realTime } from '../../kernel/clock.ts';
 import type { SendError, SendResult, WebhookSender } from '../../platform/context/ports.ts';
 import { parseRetryAfter } from '../../platform/outbound/retry-after.ts';
-import { createAddressRules } from './address-rules.ts';
-import { createTunnels, type OpenTunnel } from './proxy-tunnel.ts';
-import { type Resolve, systemResolver } from './resolve.ts';
-import { createUrlRules, DestinationRefused, type UrlRules } from './url-rules.ts';
+import {
+  createAddressRules,
+  createUrlRules,
+  DestinationRefused,
+  type Resolve,
+  systemResolver,
+  type UrlRules,
+} from './url-rules.ts';
 
 const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -195,4 +200,39 @@ function isTlsError(error: unknown): boolean {
 
 function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | undefined)?.code ?? '');
+}
+
+/** Opens a connection to an address through an HTTP proxy. */
+type OpenTunnel = (address: string, port: string, signal: AbortSignal) => Promise<Socket>;
+
+/**
+ * Returns a function that opens tunnels through the proxy with CONNECT (RFC 9110, section 9.3.6). The function rejects
+ * if the proxy refuses.
+ */
+function createTunnels(proxyUrl: string): OpenTunnel {
+  const { hostname, port, username, password } = new URL(proxyUrl);
+  const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return (address, targetPort, signal) =>
+    new Promise((resolve, reject) => {
+      const authority = `${address.includes(':') ? `[${address}]` : address}:${targetPort}`;
+      const connecting = requestHttp({
+        ...{ method: 'CONNECT', host: hostname.replace(/^\[|\]$/g, ''), port: port || 80, path: authority },
+        ...{ agent: false, signal },
+        headers: {
+          host: authority,
+          ...(username !== '' && {
+            'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}`,
+          }),
+        },
+      });
+      connecting.on('connect', ({ statusCode }, socket) => {
+        if (statusCode === 200) return resolve(socket);
+        socket.destroy();
+        reject(new Error(`the webhook proxy answered CONNECT with ${statusCode}`));
+      });
+      // Wraps the error to hide its code, such as ECONNREFUSED. Otherwise, the delivery log would blame the receiver
+      // instead of the proxy.
+      connecting.on('error', (cause) => reject(new Error('the webhook proxy failed', { cause })));
+      connecting.end();
+    });
 }

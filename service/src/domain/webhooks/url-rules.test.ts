@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createAddressRules } from './address-rules.ts';
-import type { Resolve } from './resolve.ts';
-import { systemResolver } from './resolve.ts';
-import { createUrlRules } from './url-rules.ts';
+import type { Resolve } from './url-rules.ts';
+import { createAddressRules, createUrlRules, systemResolver } from './url-rules.ts';
 
 const NAMES: Record<string, string[]> = {
   'public.test': ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'],

@@ -1,9 +1,9 @@
+import { Resolver } from 'node:dns/promises';
+import ipaddr from 'ipaddr.js';
 import { ApiError, invalidField } from '../../kernel/errors.ts';
 import { isLoopback } from '../../kernel/loopback.ts';
-import { type AddressRules, isPermittedPort } from './address-rules.ts';
-import type { Resolve } from './resolve.ts';
 
-export type RefusalReason = 'not_https' | 'address' | 'port' | 'own_address' | 'unresolvable';
+type RefusalReason = 'not_https' | 'address' | 'port' | 'own_address' | 'unresolvable';
 
 /** Thrown if a destination breaks the rules. The message does not contain the resolved address. */
 export class DestinationRefused extends Error {
@@ -16,7 +16,7 @@ export class DestinationRefused extends Error {
   }
 }
 
-export type Destination = { protocol: string; hostname: string; port: string };
+type Destination = { protocol: string; hostname: string; port: string };
 
 export type UrlRules = {
   /** Throws `webhook_url_refused` if webhooks cannot be sent to the URL. */
@@ -73,3 +73,86 @@ function parseUrl(url: string): URL {
 
 const defaultPort = (protocol: string) => (protocol === 'https:' ? 443 : 80);
 const portOf = ({ port, protocol }: URL) => (port === '' ? defaultPort(protocol) : Number(port));
+
+/** Returns all addresses of a host name; an empty list if it has none. */
+export type Resolve = (host: string) => Promise<string[]>;
+
+const TIMEOUT_MS = 1_500;
+const TRIES = 2;
+
+/**
+ * Resolves with Node's `Resolver` (c-ares), not with `dns.lookup`. `dns.lookup` calls `getaddrinfo`, which would block
+ * a thread of Node's small shared pool, so a few endpoints with slow name servers could stall the whole process.
+ */
+export function systemResolver(): Resolve {
+  const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
+  return async (host) => {
+    if (isAddress(host)) return [host];
+    if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1'];
+    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  };
+}
+
+type Address = ReturnType<typeof ipaddr.process>;
+
+/** Addresses of cloud metadata services that are not in a private range. */
+const DENIED_ADDRESSES = new Set(['168.63.129.16']);
+/** The global unicast range. All other IPv6 addresses are local, reserved or used for tunnels. */
+const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
+const LOWEST_UNPRIVILEGED_PORT = 1024;
+/** Ports of common internal services, such as databases, caches and control planes. */
+const DENIED_PORTS = new Set([
+  1433, 1521, 2049, 2375, 2376, 2379, 3306, 3389, 5432, 5672, 5900, 6000, 6379, 6443, 6667, 8500, 9042, 9092,
+  9200, 9300, 10250, 11211, 27017,
+]);
+
+/** Decides which addresses webhooks may be sent to. */
+type AddressRules = {
+  /** Returns whether the address is in a network that the operator has allowed. */
+  isAllowedNetwork(address: string): boolean;
+  /** Returns whether the address is public or in an allowed network. */
+  isPermitted(address: string): boolean;
+};
+
+export function createAddressRules(allowCidrs: readonly string[]): AddressRules {
+  const networks = allowCidrs.map((cidr) => ipaddr.parseCIDR(cidr));
+  const isAllowedNetwork = (text: string) => {
+    const address = parse(text);
+    return address !== null && networks.some((network) => isInside(address, network));
+  };
+  return {
+    isAllowedNetwork,
+    isPermitted: (text) => {
+      const address = parse(text);
+      return address !== null && (isPublic(address) || isAllowedNetwork(text));
+    },
+  };
+}
+
+/**
+ * Returns whether webhooks may use the port: 443, or an unprivileged port that no common internal service
+ * uses.
+ */
+function isPermittedPort(port: number): boolean {
+  return port === 443 || (port >= LOWEST_UNPRIVILEGED_PORT && !DENIED_PORTS.has(port));
+}
+
+/** Returns whether the host of a URL is an IP address, which needs no DNS lookup. */
+function isAddress(host: string): boolean {
+  return parse(host) !== null;
+}
+
+/** Parses an address. An IPv4-mapped IPv6 address becomes IPv4. */
+function parse(text: string): Address | null {
+  return ipaddr.isValid(text) ? ipaddr.process(text) : null;
+}
+
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast' || DENIED_ADDRESSES.has(address.toString())) return false;
+  return address.kind() === 'ipv4' || isInside(address, GLOBAL_IPV6);
+}
+
+function isInside(address: Address, [network, bits]: [Address, number]): boolean {
+  return address.kind() === network.kind() && address.match(network, bits);
+}

@@ -9,7 +9,6 @@ import {
   listEndpointsBehind,
   listEndpointsWithWork,
 } from './delivery-store.ts';
-import { createSuccessBatches } from './success-batches.ts';
 
 const POLL_INTERVAL_MS = 500;
 const MAX_PER_ENDPOINT = 8;
@@ -25,7 +24,7 @@ const MAX_PER_NODE = 256;
  */
 const STOP_GRACE_MS = 2_000;
 
-export type WebhookWorker = { wake(): void; stop(): Promise<void> };
+type WebhookWorker = { wake(): void; stop(): Promise<void> };
 
 /**
  * Delivers events to the webhook endpoints. The number of concurrent attempts (slots) per endpoint and per partner is
@@ -35,7 +34,6 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
   const running = new Set<Promise<void>>();
   const perEndpoint = new Map<string, number>();
   const perPartner = new Map<string, number>();
-  const recordSuccess = createSuccessBatches(ctx);
   let turn = 0;
   let round: Promise<void> | null = null;
   let isWoken = false;
@@ -45,7 +43,7 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
     const { endpoint_id: endpoint, partner_id: partner, delivery_id } = delivery;
     add(perEndpoint, endpoint, 1);
     add(perPartner, partner, 1);
-    const attempt = deliver(ctx, delivery, recordSuccess)
+    const attempt = deliver(ctx, delivery)
       .catch((err: unknown) => ctx.log.warn({ err, delivery_id }, 'recording a webhook attempt failed'))
       .finally(() => {
         running.delete(attempt);

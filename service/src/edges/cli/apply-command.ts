@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { measureImpact } from '../../domain/eligibility/rule-impact.ts';
 import {
   applyOffers,
+  describePlans,
   type OfferPlan,
   OfferRefusedError,
   planOffers,
@@ -10,7 +11,6 @@ import { checkContracts } from '../../domain/offer-files/contract-checks.ts';
 import { readAssets } from '../../domain/offer-files/definition-store.ts';
 import { parseOfferFile } from '../../domain/offer-files/file.ts';
 import type { OfferFile } from '../../domain/offer-files/file-schema.ts';
-import { describePlans } from '../../domain/offer-files/plan-text.ts';
 import { findKeyAddresses } from '../../domain/offer-files/role-addresses.ts';
 import { describeImpact, findRuleChanges } from '../../domain/offer-files/rule-changes.ts';
 import { readOfferBySlug } from '../../domain/offers/store.ts';

@@ -8,8 +8,12 @@ import {
   originOf,
   verifierKey,
 } from '../../platform/audit/checkpoint.ts';
-import { findNewestCheckpoint, listSealedEntries, readReasons } from '../../platform/audit/store.ts';
-import { findBlindingKey } from '../../platform/audit/tile-store.ts';
+import {
+  findBlindingKey,
+  findNewestCheckpoint,
+  listSealedEntries,
+  readReasons,
+} from '../../platform/audit/store.ts';
 import { saltOf } from '../../platform/audit/tree.ts';
 import { verifyAuditLog } from '../../platform/audit/verify.ts';
 import { type CommandHelp, unknownCommand } from './command.ts';

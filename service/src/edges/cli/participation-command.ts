@@ -4,7 +4,12 @@ import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Participation, STATUSES } from '../../domain/holdings/participation.ts';
 import { cancelParticipation, retryParticipation } from '../../domain/participations/cancel.ts';
-import { remitParticipations } from '../../domain/participations/remit.ts';
+import {
+  confirmRefunds,
+  planConfirmation,
+  type RefundOperator,
+  remitParticipations,
+} from '../../domain/participations/refunds.ts';
 import {
   countReports,
   findOfferId,
@@ -14,11 +19,6 @@ import {
   readReport,
 } from '../../domain/participations/report-store.ts';
 import { CSV_HEADER, showProgress, toCsv, toLine } from '../../domain/participations/report-text.ts';
-import {
-  confirmRefunds,
-  planConfirmation,
-  type RefundOperator,
-} from '../../domain/participations/request-refunds.ts';
 import { chainFacts } from '../../kernel/chains.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { ApiError, UsageError } from '../../kernel/errors.ts';

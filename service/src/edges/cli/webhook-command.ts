@@ -1,6 +1,11 @@
 import { parseArgs } from 'node:util';
 import { listPartners } from '../../domain/partners/partner.ts';
-import { listAttempts, listDeliveries, resendDelivery } from '../../domain/webhooks/delivery-log.ts';
+import {
+  listAttempts,
+  listDeliveries,
+  recoverDeliveries,
+  resendDelivery,
+} from '../../domain/webhooks/delivery-log.ts';
 import {
   createEndpoint,
   disableEndpoint,
@@ -12,7 +17,6 @@ import {
   rotateEndpointSecret,
   testEndpoint,
 } from '../../domain/webhooks/endpoint.ts';
-import { recoverDeliveries } from '../../domain/webhooks/recovery.ts';
 import { openWebhookSender } from '../../domain/webhooks/sender.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';

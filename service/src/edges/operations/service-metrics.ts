@@ -2,7 +2,7 @@ import { Counter, Gauge } from 'prom-client';
 import { measureDueSubmissions } from '../../domain/documents/store.ts';
 import { measureDueApplicants } from '../../domain/identity/store.ts';
 import { measureNotices } from '../../domain/notices/store.ts';
-import { measureDeliveries } from '../../domain/webhooks/health-store.ts';
+import { measureDeliveries } from '../../domain/webhooks/endpoint-store.ts';
 import type { QueueState } from '../../kernel/queue-state.ts';
 import { registerScraped, shareRead } from '../../kernel/scraped-gauge.ts';
 import { VERSION } from '../../kernel/version.ts';

@@ -8,17 +8,18 @@ import { newVisitor } from '../../../test/support/visitor.ts';
 import { holdUser } from '../../domain/users/hold.ts';
 import { createSealing } from '../../kernel/sealing.ts';
 import { createCheckpointKeys, openCheckpoint, signCheckpoint } from './checkpoint.ts';
-import { keepCheckpointKeys } from './former-keys.ts';
 import { auditPlugin } from './plugin.ts';
 import { sealAuditLog, startAuditSealer } from './sealer.ts';
 import {
+  appendToTiles,
+  findBlindingKey,
   findNewestCheckpoint,
   insertCheckpoint,
   listSealedEntries,
   recordCommand,
   type SealedEntry,
 } from './store.ts';
-import { appendToTiles, findBlindingKey } from './tile-store.ts';
+import { keepCheckpointKeys } from './tagged-records.ts';
 import { appendLeaf, collectTiles, hashEntry, rootOf, type Tree } from './tree.ts';
 import { verifyAuditLog } from './verify.ts';
 

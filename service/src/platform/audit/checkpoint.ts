@@ -1,7 +1,7 @@
 import { createHash, type KeyObject, sign, verify } from 'node:crypto';
 import { ed25519Key, ed25519PublicKey } from '../../kernel/ed25519-key.ts';
 import type { Sealing } from '../../kernel/sealing.ts';
-import { AuditProblem } from './audit-problem.ts';
+import { AuditProblem } from './tree.ts';
 
 /** The state of the log after its first `size` entries. `hash` is the root of the Merkle tree over these entries. */
 export type Checkpoint = { size: number; hash: Buffer };

@@ -4,12 +4,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type TestApp, testApp } from '../../../test/support/app.ts';
 import { createSealing } from '../../kernel/sealing.ts';
 import { createCheckpointKeys, openStored } from './checkpoint.ts';
-import { keepCheckpointKeys } from './former-keys.ts';
 import { deleteOldAuditEntries } from './retention.ts';
 import { sealAuditLog } from './sealer.ts';
-import { moveStart } from './start.ts';
-import { findNewestCheckpoint, listSealedEntries, putStart, readReasons, recordCommand } from './store.ts';
-import { findBlindingKey } from './tile-store.ts';
+import {
+  findBlindingKey,
+  findNewestCheckpoint,
+  listSealedEntries,
+  putStart,
+  readReasons,
+  recordCommand,
+} from './store.ts';
+import { keepCheckpointKeys, moveStart } from './tagged-records.ts';
 import { hashEntry } from './tree.ts';
 import { verifyAuditLog } from './verify.ts';
 

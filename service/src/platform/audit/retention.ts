@@ -1,13 +1,11 @@
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../context/context.ts';
 import type { Db } from '../db/pool.ts';
-import { AuditProblem } from './audit-problem.ts';
 import { type Checkpoint, openStored } from './checkpoint.ts';
-import { loadCheckpointKeys } from './former-keys.ts';
-import { moveStart, readStart } from './start.ts';
 import { deleteBeforeStart, findCheckpointBefore, lockSealing } from './store.ts';
+import { loadCheckpointKeys, moveStart, readStart } from './tagged-records.ts';
 import { readLeaves, readTree } from './tiles.ts';
-import { appendLeaf, rootOf } from './tree.ts';
+import { AuditProblem, appendLeaf, rootOf } from './tree.ts';
 
 const DAY_MS = 86_400_000;
 /**

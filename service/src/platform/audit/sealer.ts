@@ -1,13 +1,12 @@
 import { Counter, Gauge } from 'prom-client';
 import type { Context } from '../context/context.ts';
 import { startInterval } from '../jobs/interval.ts';
-import { AuditProblem } from './audit-problem.ts';
 import { originAt, signCheckpoint } from './checkpoint.ts';
-import { loadCheckpointKeys } from './former-keys.ts';
 import * as store from './store.ts';
-import { appendToTiles, findBlindingKey } from './tile-store.ts';
+import { appendToTiles, findBlindingKey } from './store.ts';
+import { loadCheckpointKeys } from './tagged-records.ts';
 import { readSignedTree } from './tiles.ts';
-import { appendLeaf, collectTiles, hashEntry, rootOf } from './tree.ts';
+import { AuditProblem, appendLeaf, collectTiles, hashEntry, rootOf } from './tree.ts';
 
 const INTERVAL_MS = 1_000;
 /** Limits how long requests wait while a batch is hashed. */

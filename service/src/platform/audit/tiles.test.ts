@@ -7,8 +7,7 @@ import { createCheckpointKeys, originAt, signCheckpoint, verifierKey } from './c
 import { auditPlugin } from './plugin.ts';
 import { deleteOldAuditEntries } from './retention.ts';
 import { sealAuditLog } from './sealer.ts';
-import { findNewestCheckpoint, insertCheckpoint, listSealedEntries } from './store.ts';
-import { findBlindingKey } from './tile-store.ts';
+import { findBlindingKey, findNewestCheckpoint, insertCheckpoint, listSealedEntries } from './store.ts';
 import { parseTilePath } from './tiles.ts';
 import { appendLeaf, collectTiles, partialTiles, rootOf, saltOf, type Tree, treeFromTiles } from './tree.ts';
 import { verifyAuditLog } from './verify.ts';

@@ -1,10 +1,17 @@
 import { ApiError } from '../../kernel/errors.ts';
 import type { Db } from '../db/pool.ts';
-import { AuditProblem } from './audit-problem.ts';
 import { type Checkpoint, type CheckpointKeys, openStored } from './checkpoint.ts';
-import { findNewestCheckpoint, listSealedEntries, type SealedEntry } from './store.ts';
-import { countTileHashes, findBlindingKey, findTile, readTiles } from './tile-store.ts';
 import {
+  countTileHashes,
+  findBlindingKey,
+  findNewestCheckpoint,
+  findTile,
+  listSealedEntries,
+  readTiles,
+  type SealedEntry,
+} from './store.ts';
+import {
+  AuditProblem,
   countHashes,
   HASH_BYTES,
   hashEntry,

@@ -1,5 +1,7 @@
 import { hash as digest } from 'node:crypto';
-import { AuditProblem } from './audit-problem.ts';
+
+/** The audit log is not what this installation has signed. The message names the first difference. */
+export class AuditProblem extends Error {}
 
 /** The height of a tile in levels of the tree (C2SP tlog-tiles). */
 const TILE_HEIGHT = 8;

@@ -1,13 +1,11 @@
 import type { Context } from '../context/context.ts';
 import type { Db } from '../db/pool.ts';
-import { AuditProblem } from './audit-problem.ts';
 import { type Checkpoint, type CheckpointKeys, openCheckpoint, openStored } from './checkpoint.ts';
-import { loadCheckpointKeys } from './former-keys.ts';
-import { readStart } from './start.ts';
-import { listCheckpoints, listSealedEntries } from './store.ts';
-import { countTileHashes, readTiles } from './tile-store.ts';
+import { countTileHashes, listCheckpoints, listSealedEntries, readTiles } from './store.ts';
+import { loadCheckpointKeys, readStart } from './tagged-records.ts';
 import { readLeaves, readSignedTree } from './tiles.ts';
 import {
+  AuditProblem,
   appendLeaf,
   collectTiles,
   countHashes,

@@ -6,7 +6,7 @@ import { numberToHex } from 'viem/utils';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../../test/support/app.ts';
 import { startTestChain, type TestChain } from '../../../test/support/chain.ts';
-import { createTurns } from './evm/turns.ts';
+import { createTurns } from './evm/reads.ts';
 
 const chain = 'ethereum_sepolia';
 const FLOOD = 100;

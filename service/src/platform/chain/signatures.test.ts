@@ -15,7 +15,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { isSignedByKey, signHash } from './evm/secp256k1.ts';
 import { openChains } from './open-chains.ts';
 import { createSignatures, type Signed } from './signatures.ts';
-import { isSignedByEd25519 } from './solana/ed25519.ts';
+import { isSignedByEd25519 } from './solana/signed-message.ts';
 
 // There is no RPC node, so a check that needs one would fail.
 const chains = openChains({ urls: {} });

@@ -1,20 +1,23 @@
-import type { Caller } from '../../kernel/access.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { bearerToken, type Caller } from '../../kernel/access.ts';
 import { ApiError, invalidField } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import { readPage } from '../../kernel/paging.ts';
+import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../context/context.ts';
 import type { Db } from '../db/pool.ts';
 import { type Filter, readFilters } from '../http/filters.ts';
 import type { Query } from '../http/query-string.ts';
-import { renderEvent } from './render.ts';
-import { retainedSince } from './retained-since.ts';
 import type { Event, EventQuery } from './schema.ts';
 import {
   type Audience,
   type EventFilter,
   type EventRow,
+  expireEvents,
   findEvent,
   findOldestEvent,
+  forgetExpiredEvents,
   isExpiredEvent,
   listEvents,
   placeEvents,
@@ -58,7 +61,7 @@ async function readForward(
  * the oldest event that has not expired. An event that is too old counts as expired even if housekeeping has not
  * deleted it yet.
  */
-export async function findStart(
+async function findStart(
   ctx: Pick<Context, 'db' | 'clock' | 'config'>,
   audience: Audience,
   id: string,
@@ -100,4 +103,69 @@ async function findCommitted(db: Db, audience: Audience, id: string): Promise<Ev
 
 function toEventFilter({ field, op, values }: Filter<(typeof EVENT_FILTERS)[number]>): EventFilter {
   return { field, isExcluding: op === '!=', values };
+}
+
+/**
+ * Renders an event for its partner. If the partner may not read the event, the event keeps its place in the log but is
+ * redacted.
+ */
+export function renderEvent(row: EventRow): Event {
+  const place = {
+    object: 'event' as const,
+    id: row.id,
+    type: row.visible ? row.type : 'redacted',
+    timestamp: row.inserted_at,
+    sequence: Number(row.sequence),
+  };
+  if (!row.visible) return { ...place, user_id: null, request_id: null, data: {} };
+  return {
+    ...place,
+    user_id: row.user_id,
+    request_id: row.request_id,
+    data: row.data,
+    ...(row.changes !== null && { changes: row.changes }),
+    ...(row.related !== null && { related: row.related }),
+  };
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Returns the start of the retention period. Events that were inserted earlier have expired, even if housekeeping has
+ * not deleted them yet.
+ */
+function retainedSince({ clock, config }: Pick<Context, 'clock' | 'config'>): string {
+  return toTimestamp((Math.floor(clock.now()) - config.eventsRetentionDays * DAY_MS) * 1000);
+}
+
+/**
+ * How long the ids of deleted events are kept. During this time, resuming from a deleted event returns 410. After that,
+ * the id counts as unknown.
+ */
+const EXPIRED_IDS_RETENTION = '1 year';
+
+/** Deletes events older than `EVENTS_RETENTION_DAYS`. */
+export async function deleteExpiredEvents(ctx: Pick<Context, 'db' | 'clock' | 'config'>): Promise<void> {
+  const before = retainedSince(ctx);
+  while (await expireEvents(ctx.db, before));
+  await forgetExpiredEvents(ctx.db, EXPIRED_IDS_RETENTION);
+}
+
+/**
+ * Opens a stream of the caller's events after `Last-Event-ID` or `after`. Without either, the stream contains only new
+ * events.
+ */
+export async function openStream(
+  ctx: Context,
+  caller: Caller,
+  query: { after?: string },
+  headers: IncomingHttpHeaders,
+): Promise<Readable> {
+  // A reconnecting client repeats the original URL, so the `Last-Event-ID` header is newer than the `after` parameter.
+  const header = headers['last-event-id'];
+  const after = (typeof header === 'string' && header !== '' ? header : query.after) ?? '';
+  return ctx.streams.open(caller, bearerToken(headers.authorization), async () => {
+    if (after === '') return null;
+    return (await findStart(ctx, caller, after)).position;
+  });
 }

@@ -5,7 +5,7 @@ import { makeUser, partnerOf, USER } from '../../../test/support/tokens.ts';
 import { setScopes } from '../../domain/partners/partner.ts';
 import { SCOPES } from '../../kernel/access.ts';
 import { appendEvents, type NewEvent } from './event.ts';
-import { deleteExpiredEvents } from './retention.ts';
+import { deleteExpiredEvents } from './log.ts';
 import { listEventReaders } from './store.ts';
 
 const PARTNER = partnerOf('partner-one');

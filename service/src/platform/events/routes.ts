@@ -1,9 +1,8 @@
 import Type from 'typebox';
 import type { Query } from '../http/query-string.ts';
 import { partnerRoute } from '../http/route.ts';
-import { EVENT_FILTERS, readEvent, readEvents } from './log.ts';
+import { EVENT_FILTERS, openStream, readEvent, readEvents } from './log.ts';
 import { Event, EventList, EventQuery, StreamQuery } from './schema.ts';
-import { openStream } from './stream.ts';
 
 export const eventRoutes = [
   partnerRoute('events:read', {

@@ -91,7 +91,7 @@ function matching({ field, isExcluding, values }: EventFilter): RawBuilder<unkno
   return isExcluding ? sql`${matches} is not true` : matches;
 }
 
-export type EventList = {
+type EventList = {
   rows: EventRow[];
   /** Whether there were committed events without a position. `rows` does not include them. */
   hasUnplaced: boolean;

@@ -3,7 +3,7 @@ import type { Caller } from '../../kernel/access.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import type { Kernel } from '../context/kernel.ts';
 import type { EventStreams, TokenGuard } from '../context/ports.ts';
-import { renderEvent } from './render.ts';
+import { renderEvent } from './log.ts';
 import {
   EVENTS_CHANNEL,
   type EventRow,

@@ -1,11 +1,12 @@
 import { newId } from '../../kernel/ids.ts';
 import type { Context } from '../context/context.ts';
 import type { Db } from '../db/pool.ts';
-import type { Mail } from './mail.ts';
-import { claimDueMail, insertMail } from './store.ts';
+import { startQueueWorker } from '../jobs/queue-worker.ts';
+import type { Mail, Mailer } from './mail.ts';
+import { claimDueMail, deleteMail, insertMail, MAIL_CHANNEL } from './store.ts';
 
 /** A mail claimed for one attempt. */
-export type Attempt = { id: string; mail: Mail; attempts: number };
+type Attempt = { id: string; mail: Mail; attempts: number };
 
 /**
  * Stores a mail in the same transaction as the change that it reports. The mail is sent after the commit, even if the
@@ -26,4 +27,48 @@ export async function takeMailToSend({ db, sealing }: Context): Promise<Attempt 
   if (claimed === undefined) return null;
   const { id, attempts } = claimed;
   return { id, attempts, mail: JSON.parse(sealing.open('mail', claimed.mail, id).toString()) };
+}
+
+const POLL_INTERVAL_MS = 15_000;
+/**
+ * The maximum number of attempts. With the retry delays in `store.ts`, this many attempts take about a day. Later
+ * attempts would be useless: links that confirm an address or reset a password are valid for a day at most.
+ */
+const MAX_ATTEMPTS = 28;
+
+type MailWorker = { stop(): Promise<void> };
+
+/** Sends the mails in the outbox and retries failed ones. */
+export async function startMailWorker(ctx: Context, mailer: Mailer): Promise<MailWorker> {
+  const worker = await startQueueWorker(ctx, {
+    name: 'mail',
+    channel: MAIL_CHANNEL,
+    intervalMs: POLL_INTERVAL_MS,
+    concurrency: 1,
+    step: async () => ((await sendNext(ctx, mailer)) ? 'worked' : 'idle'),
+  });
+  return {
+    stop: async () => {
+      await worker.stop();
+      mailer.close();
+    },
+  };
+}
+
+/** Tries to send one mail. Returns false if none is due. */
+async function sendNext(ctx: Context, mailer: Mailer): Promise<boolean> {
+  const attempt = await takeMailToSend(ctx);
+  if (attempt === null) return false;
+  const { id, mail, attempts } = attempt;
+  try {
+    await mailer.send(id, mail);
+  } catch (err) {
+    if (attempts < MAX_ATTEMPTS) {
+      ctx.log.warn({ err, mail_id: id, attempts }, 'sending mail failed');
+      return true;
+    }
+    ctx.log.error({ err, mail_id: id, attempts }, 'mail discarded after the last attempt');
+  }
+  await deleteMail(ctx.db, id);
+  return true;
 }

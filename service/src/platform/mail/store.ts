@@ -5,7 +5,7 @@ import type { Db } from '../db/pool.ts';
 
 export const MAIL_CHANNEL = 'mail_outbox';
 
-export type ClaimedMail = { id: string; mail: Buffer; attempts: number };
+type ClaimedMail = { id: string; mail: Buffer; attempts: number };
 
 /**
  * The time from the start of one attempt to the next: 1, 2, 4 … minutes, at most an hour. During this time, no other

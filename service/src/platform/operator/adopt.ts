@@ -1,6 +1,4 @@
-import { readBlocks } from '../chain/evm/blocks.ts';
-import { readFinality } from '../chain/evm/finality.ts';
-import { readReceipts } from '../chain/evm/receipts.ts';
+import { readBlocks, readFinality, readReceipts } from '../chain/evm/node-reads.ts';
 import type { Db } from '../db/pool.ts';
 import { keyId, type ReadOnlyAccount } from './account.ts';
 import { findNextNonce, revokeLease } from './lease-store.ts';

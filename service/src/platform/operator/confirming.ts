@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
-import { type Block, readBlocks } from '../chain/evm/blocks.ts';
 import type { EvmChain } from '../chain/evm/client.ts';
-import type { Finality } from '../chain/evm/finality.ts';
+import type { Finality } from '../chain/evm/node-reads.ts';
+import { type Block, readBlocks } from '../chain/evm/node-reads.ts';
 
 /**
  * Mined transactions that are waiting for more blocks. Maps the transaction id to the block in which the transaction

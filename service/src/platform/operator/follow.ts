@@ -1,8 +1,13 @@
 import type { Hex } from 'viem';
 import { hexToBigInt, numberToHex } from 'viem/utils';
-import { type Block, readBlocks } from '../chain/evm/blocks.ts';
-import { type Finality, readFinality } from '../chain/evm/finality.ts';
-import { type Receipt, readReceipts } from '../chain/evm/receipts.ts';
+import {
+  type Block,
+  type Finality,
+  type Receipt,
+  readBlocks,
+  readFinality,
+  readReceipts,
+} from '../chain/evm/node-reads.ts';
 import { revertData } from '../chain/evm/revert.ts';
 import { findNodeError } from '../chain/rpc/failures.ts';
 import type { Db } from '../db/pool.ts';

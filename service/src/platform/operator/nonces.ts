@@ -1,5 +1,5 @@
 import { numberToHex } from 'viem/utils';
-import { readQuantity } from '../chain/evm/quantity.ts';
+import { readQuantity } from '../chain/evm/node-reads.ts';
 import type { Db } from '../db/pool.ts';
 import type { OperatorAccount, ReadOnlyAccount } from './account.ts';
 import { holdLease, type Lease, LeaseLost, withLease } from './lease.ts';

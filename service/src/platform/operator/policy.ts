@@ -3,7 +3,7 @@ import { slice, zeroAddress } from 'viem';
 import type { ChainPolicy, RolePolicy, SignerPolicy } from '../../kernel/config/operator-key.ts';
 import type { KeyRole, SendingRole } from '../../kernel/config/role.ts';
 import { encodeRevoke } from '../chain/evm/allow-list.ts';
-import { isFundCall, readFundCall } from '../chain/evm/fund-amounts.ts';
+import { isFundCall, readFundCall } from '../chain/evm/sale-fund.ts';
 import { Blocked } from './blocked.ts';
 import type { Signer } from './signer.ts';
 import type { SpendLedger } from './spend-ledger.ts';

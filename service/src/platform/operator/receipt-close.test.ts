@@ -11,7 +11,7 @@ import {
   UNIT,
   useSolanaSale,
 } from '../../../test/support/solana-sale.ts';
-import { requestRemit } from '../../domain/participations/remit.ts';
+import { requestRemit } from '../../domain/participations/refunds.ts';
 import { keyOf, receiptAddress } from '../chain/solana/addresses.ts';
 import { closeAccount, transferLamports } from '../chain/solana/instructions.ts';
 import { assertCloseAllowed, closeReceipts } from './receipt-close.ts';

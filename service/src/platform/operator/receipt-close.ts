@@ -3,8 +3,7 @@ import { encodeMessage, encodeTransaction } from '@causeway/contracts/encodings/
 import { keyOf, TOKEN_PROGRAM } from '../chain/solana/addresses.ts';
 import type { SolanaChain } from '../chain/solana/client.ts';
 import { closeAccount } from '../chain/solana/instructions.ts';
-import { readAccounts, readBlockhash, readEpoch } from '../chain/solana/reads.ts';
-import { sendTransaction } from '../chain/solana/send.ts';
+import { readAccounts, readBlockhash, readEpoch, sendTransaction } from '../chain/solana/reads.ts';
 import { readTokenAccount } from '../chain/solana/token-accounts.ts';
 import { parseTransaction, resolveInstruction } from '../chain/solana/wire-transaction.ts';
 import type { Db } from '../db/pool.ts';

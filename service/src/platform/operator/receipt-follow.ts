@@ -1,6 +1,11 @@
 import type { SolanaChain } from '../chain/solana/client.ts';
-import { readAccounts, readEpoch, readStatuses, type SignatureStatus } from '../chain/solana/reads.ts';
-import { sendTransaction } from '../chain/solana/send.ts';
+import {
+  readAccounts,
+  readEpoch,
+  readStatuses,
+  type SignatureStatus,
+  sendTransaction,
+} from '../chain/solana/reads.ts';
 import { type AccountInfo, readTokenAccount } from '../chain/solana/token-accounts.ts';
 import type { Db } from '../db/pool.ts';
 import type { Progress } from './follow.ts';

@@ -2,8 +2,14 @@ import { encodeTransaction } from '@causeway/contracts/encodings/solana-message.
 import { base58 } from '@scure/base';
 import { newId } from '../../kernel/ids.ts';
 import { receiptAddress } from '../chain/solana/addresses.ts';
-import { readBalance, readBlockhash, readEpoch, readPrices, readRent } from '../chain/solana/reads.ts';
-import { simulateTransaction } from '../chain/solana/send.ts';
+import {
+  readBalance,
+  readBlockhash,
+  readEpoch,
+  readPrices,
+  readRent,
+  simulateTransaction,
+} from '../chain/solana/reads.ts';
 import { TOKEN_ACCOUNT_BYTES } from '../chain/solana/token-accounts.ts';
 import type { Db } from '../db/pool.ts';
 import { Blocked } from './blocked.ts';

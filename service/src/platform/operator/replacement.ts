@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invalidField } from '../../kernel/errors.ts';
 import type { EvmChain } from '../chain/evm/client.ts';
-import { readReceipts } from '../chain/evm/receipts.ts';
+import { readReceipts } from '../chain/evm/node-reads.ts';
 import type { Db } from '../db/pool.ts';
 import type { OperatorAccount } from './account.ts';
 import { limitFees, raiseFees, readFeeMarket } from './fees.ts';

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { keccak256 } from 'viem/utils';
 import { newId } from '../../kernel/ids.ts';
-import { readQuantity } from '../chain/evm/quantity.ts';
+import { readQuantity } from '../chain/evm/node-reads.ts';
 import type { Db } from '../db/pool.ts';
 import { keyId, type OperatorAccount } from './account.ts';
 import { Blocked } from './blocked.ts';

@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client';
 import type { Clock } from '../../kernel/clock.ts';
 import type { OperatorKey } from '../../kernel/config/operator-key.ts';
 import { ed25519Key } from '../../kernel/ed25519-key.ts';
-import { isSignedByEd25519 } from '../chain/solana/ed25519.ts';
+import { isSignedByEd25519 } from '../chain/solana/signed-message.ts';
 import { invalidResponse } from '../outbound/failure.ts';
 import { openKmsEd25519 } from './kms.ts';
 

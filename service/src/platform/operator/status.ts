@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import type { EvmChain } from '../chain/evm/client.ts';
-import { readQuantity } from '../chain/evm/quantity.ts';
+import { readQuantity } from '../chain/evm/node-reads.ts';
 import type { SolanaChain } from '../chain/solana/client.ts';
 import { readBalance } from '../chain/solana/reads.ts';
 import type { Db } from '../db/pool.ts';

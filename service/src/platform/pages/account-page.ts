@@ -1,12 +1,11 @@
 import { type Html, html } from '../../kernel/html.ts';
 import type { ConnectedApp } from '../../kernel/model/connected-app.ts';
 import { describeScope, partnerLogo } from './consent-page.ts';
-import { hiddenField, notice } from './fields.ts';
-import { emptyState, ICONS } from './icons.ts';
 import type { Page } from './layout.ts';
-import { type MailPreferences, mailPreferences } from './mail-pages.ts';
+import { emptyState, hiddenField, ICONS, notice } from './layout.ts';
+import { type MailPreferences, mailPreferences } from './message-page.ts';
 
-export type AccountState = {
+type AccountState = {
   csrf: string;
   user: { email: string; kind: 'person' | 'company' };
   /** The account code, which identifies the user. Wallets show it when they ask for a signature. */

@@ -1,12 +1,10 @@
 import { SCOPES, type Scope } from '../../kernel/access.ts';
 import { type Html, html } from '../../kernel/html.ts';
-import { hiddenField } from './fields.ts';
-import { ICONS } from './icons.ts';
-import { LOGO, type Page } from './layout.ts';
+import { hiddenField, ICONS, LOGO, type Page } from './layout.ts';
 
-export type Partner = { name: string; logoUrl: string | null };
+type Partner = { name: string; logoUrl: string | null };
 
-export type ConsentState = {
+type ConsentState = {
   csrf: string;
   path: string;
   partner: Partner;

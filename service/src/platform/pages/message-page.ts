@@ -1,7 +1,6 @@
 import type { ApiError, ErrorCode } from '../../kernel/errors.ts';
-import { html } from '../../kernel/html.ts';
-import { ART, type ArtName } from './icons.ts';
-import type { Page } from './layout.ts';
+import { type Html, html } from '../../kernel/html.ts';
+import { ART, type ArtName, hiddenField, type Page } from './layout.ts';
 
 type Message = {
   title: string;
@@ -49,4 +48,50 @@ export function signInFailedPage(reason: string): Page {
 
 function formatWait(seconds: number): string {
   return seconds <= 90 ? 'a minute' : `${Math.ceil(seconds / 60)} minutes`;
+}
+
+const TOPIC_LABELS = {
+  verification: 'Identity checks and accreditation',
+  acceptance: 'Accepted investments',
+  forms: 'Forms to sign',
+  reminders: 'Reminders before something expires',
+} as const;
+type Topic = keyof typeof TOPIC_LABELS;
+
+const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
+
+export type MailPreferences = { topics: readonly Topic[]; locale: keyof typeof LANGUAGES };
+
+/** The email section of the account page. */
+export function mailPreferences(csrf: string, { topics, locale }: MailPreferences): Html {
+  const topicBox = ([topic, label]: [string, string]) =>
+    html`<label class="choice"><input type="checkbox" name="${topic}" value="yes"${topics.some((each) => each === topic) && html` checked`}>${label}</label>`;
+  const language = ([tag, name]: [string, string]) =>
+    html`<label class="choice"><input type="radio" name="locale" value="${tag}"${locale === tag && html` checked`}>${name}</label>`;
+  return html`<section aria-labelledby="mails"><h2 id="mails">Emails</h2>
+<p class="soft">We always email you about sign-ins, completed investments and refunds. Choose what else you want to hear about.</p>
+<form method="post" action="/account/emails">${hiddenField('csrf', csrf)}
+<fieldset><legend>Topics</legend><div class="choices topics">${Object.entries(TOPIC_LABELS).map(topicBox)}</div></fieldset>
+<fieldset><legend>Email language</legend><div class="choices">${Object.entries(LANGUAGES).map(language)}</div></fieldset>
+<button class="quiet" type="submit">Save email settings</button></form></section>`;
+}
+
+/** Asks for confirmation before unsubscribing, because mail scanners open every link in an email. */
+export function unsubscribePage(token: string, topic: Topic): Page {
+  return {
+    title: 'Turn off these emails',
+    body: html`<h1>Turn off these emails</h1>
+<p class="lead">We’ll stop emailing you about: <strong>${TOPIC_LABELS[topic]}</strong>.</p>
+<form method="post" action="/unsubscribe?token=${token}"><button type="submit">Turn off</button></form>
+<p class="after"><a href="/account">All email settings</a></p>`,
+  };
+}
+
+export function unsubscribedPage(topic: Topic): Page {
+  return messagePage({
+    title: 'Emails turned off',
+    text: `We no longer email you about: ${TOPIC_LABELS[topic]}. You can turn these emails back on in your account.`,
+    action: { label: 'Your account', href: '/account' },
+    art: 'done',
+  });
 }

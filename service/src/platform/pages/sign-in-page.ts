@@ -1,12 +1,11 @@
 import { type Html, html } from '../../kernel/html.ts';
-import { field, hiddenField, notice } from './fields.ts';
-import { ICONS } from './icons.ts';
-import type { Page } from './layout.ts';
+import { ART, field, hiddenField, ICONS, notice, type Page } from './layout.ts';
+import { messagePage } from './message-page.ts';
 
 /** The state that every form on the page submits. */
 export type FormState = { csrf: string; returnPath: string | null };
 
-export type SignInState = FormState & {
+type SignInState = FormState & {
   /** The app that the user comes from. */
   app: string | null;
   email?: string;
@@ -90,4 +89,136 @@ function passkeyLink(url: string, stepUp: SignInState['stepUp']): Html {
 /** Appends the return path as the `next` parameter. */
 export function withReturnPath(path: string, returnPath: string | null): string {
   return returnPath === null ? path : `${path}?next=${encodeURIComponent(returnPath)}`;
+}
+
+type RegisterState = FormState & {
+  /** The app that the user comes from. */
+  app: string | null;
+  email?: string;
+  kind?: string;
+  problems?: { email?: string; password?: string; kind?: string };
+};
+
+export function registerPage({ csrf, returnPath, app, email, kind, problems = {} }: RegisterState): Page {
+  const choice = (value: string, label: string) =>
+    html`<label class="choice"><input type="radio" name="kind" value="${value}" required${(kind ?? 'person') === value && html` checked`}>${label}</label>`;
+  return {
+    title: 'Create your account',
+    body: html`<h1>Create your account</h1>
+<p class="lead">${app === null ? 'One account for every app on Causeway.' : html`Continue to <strong>${app}</strong>.`}</p>
+${Object.keys(problems).length > 0 && notice('Check the highlighted fields.', true)}
+<form method="post" action="/register">
+${hiddenField('csrf', csrf)}${hiddenField('next', returnPath)}
+<fieldset><legend>Account type</legend>
+<div class="choices">${choice('person', 'Individual')}${choice('company', 'Company')}</div>
+${problems.kind !== undefined && html`<p class="problem">${problems.kind}</p>`}
+</fieldset>
+${field({ name: 'email', label: 'Email', type: 'email', autocomplete: 'username', ...(email !== undefined && { value: email }), problem: problems.email })}
+${field({
+  name: 'password',
+  label: 'Password',
+  type: 'password',
+  autocomplete: 'new-password',
+  hint: 'At least 10 characters. A few random words are easy to remember and hard to guess.',
+  minlength: 10,
+  problem: problems.password,
+})}
+<button type="submit">Create account</button>
+</form>
+<p class="after">Already have an account? <a href="${withReturnPath('/sign-in', returnPath)}">Sign in</a></p>`,
+  };
+}
+
+type MailSent = {
+  email: string;
+  retryPath: string;
+  /** The URL of the sandbox's mailbox. Only set in a sandbox. */
+  mailboxUrl: string | undefined;
+};
+
+export function checkMailPage({ email, retryPath, mailboxUrl }: MailSent): Page {
+  return {
+    title: 'Check your email',
+    body: html`${ART.mail}<h1>Check your email</h1>
+<p class="lead">We sent a link to <strong>${email}</strong>. Open it in this browser to continue.</p>
+<p class="soft small">It can take a minute. Check your spam folder, or <a href="${retryPath}">try again</a> if the address is wrong.</p>
+${mailboxLink(mailboxUrl)}`,
+  };
+}
+
+export function mailboxLink(url: string | undefined): Html | null {
+  return url === undefined
+    ? null
+    : html`<a class="button quiet more" href="${url}" target="_blank" rel="noopener">Open the sandbox mailbox</a>`;
+}
+
+type ConfirmState = {
+  csrf: string;
+  token: string;
+  email: string;
+  needsPassword: boolean;
+  problem?: string;
+};
+
+/**
+ * Returns the page that the link in the confirmation email opens. In the browser that registered, the page submits
+ * itself, because that browser's cookie is proof enough. In any other browser, the page asks for the password, so link
+ * scanners cannot confirm an email address.
+ */
+export function confirmPage({ csrf, token, email, needsPassword, problem }: ConfirmState): Page {
+  return {
+    title: 'Confirm your email',
+    submits: !needsPassword && problem === undefined,
+    body: html`<h1>Confirm your email</h1>
+<p class="lead">Finish creating your account with <strong>${email}</strong>.</p>
+<form method="post" action="/confirm">
+${hiddenField('csrf', csrf)}${hiddenField('token', token)}
+${
+  needsPassword &&
+  field({
+    name: 'password',
+    label: 'Password',
+    type: 'password',
+    autocomplete: 'current-password',
+    hint: 'You’re in a different browser, so enter the password you chose when you signed up.',
+    problem,
+    autofocus: true,
+  })
+}
+<button type="submit">Confirm email</button>
+</form>
+<p class="after small">Didn’t sign up? Close this page and no account will be created.</p>`,
+  };
+}
+
+type LogoutState = {
+  csrf: string;
+  /** The app that asks to sign the user out. */
+  app: string | null;
+  email: string;
+  clientId: string | null;
+  redirectUri: string | null;
+  state: string | null;
+};
+
+export function logoutPage({ csrf, app, email, clientId, redirectUri, state }: LogoutState): Page {
+  return {
+    title: 'Sign out',
+    body: html`<h1>Sign out of Causeway?</h1>
+<p class="lead">${app !== null && html`<strong>${app}</strong> asked to sign you out. `}You’re signed in as <strong>${email}</strong>.</p>
+<form method="post" action="/oauth/logout/confirm">
+${hiddenField('csrf', csrf)}${hiddenField('client_id', clientId)}${hiddenField('post_logout_redirect_uri', redirectUri)}${hiddenField('state', state)}
+<div class="pair"><a class="button quiet" href="/account">Stay signed in</a><button type="submit">Sign out</button></div>
+</form>
+<p class="after small">Connected apps keep their access. You can disconnect them in your <a href="/account">account</a>.</p>`,
+  };
+}
+
+export function signedOutPage(): Page {
+  return messagePage({
+    title: 'You’re signed out',
+    text: 'You can close this page.',
+    action: { label: 'Sign in', href: '/sign-in' },
+    art: 'done',
+  });
 }

@@ -22,7 +22,7 @@ test('the stylesheets use only tokens that exist, and no colours of their own', 
 
 test('mails use the colours of the light theme', () => {
   const light = tokens.slice(0, tokens.indexOf('@media'));
-  const used = [...read('../mail/message.ts').matchAll(/#[0-9a-f]{6}\b/g)].map(([colour]) => colour);
+  const used = [...read('../mail/mail.ts').matchAll(/#[0-9a-f]{6}\b/g)].map(([colour]) => colour);
   expect(used.length).toBeGreaterThan(3);
   expect(used.filter((colour) => !light.includes(colour))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { testClock } from '../../kernel/clock.ts';
 import { type CachedVenue, cacheVenue } from './cached-venue.ts';
-import { unconfiguredVenue } from './unconfigured-venue.ts';
+import { unconfiguredVenue } from './unconfigured.ts';
 import type { IndicativeQuote } from './venue.ts';
 
 type Request = { answer(price: bigint): void; fail(): void };

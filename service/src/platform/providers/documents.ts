@@ -34,7 +34,7 @@ export type Signing = {
 /** Form values by field name; forwarded to the provider and never stored. */
 export type FormValues = Record<string, string>;
 
-export type NewSigning = {
+type NewSigning = {
   /** Our own id, used to find the submission if the response gets lost. */
   externalId: string;
   formType: FormType;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { hasUnitedStatesCountry } from '../../domain/documents/form-values.ts';
 import { validUntil } from '../../domain/requirements/validity.ts';
 import { realTime } from '../../kernel/clock.ts';
-import { readDocusealWebhook, verifySignature } from './docuseal-webhook.ts';
+import { readDocusealWebhook, verifySignature } from './docuseal.ts';
 
 const SECRET = 'whsec_dGVzdC1zZWNyZXQtMjQtYnl0ZXMtbG9uZw==';
 const BODY = Buffer.from(

@@ -1,14 +1,12 @@
 import type { Registry } from 'prom-client';
-import type { Static, TSchema } from 'typebox';
+import Type, { type Static, type TSchema } from 'typebox';
 import type { Hex } from 'viem';
-import { bytesToHex, padHex } from 'viem/utils';
+import { bytesToHex, padHex, parseUnits } from 'viem/utils';
 import type { VenueSettings } from '../../kernel/config/provider-settings.ts';
 import { ApiError } from '../../kernel/errors.ts';
 import { isValid } from '../../kernel/validation.ts';
 import { invalidResponse, UpstreamFailure, upstreamError } from '../outbound/failure.ts';
 import { openUpstream, parseBody, type UpstreamReply, type UpstreamRequest } from '../outbound/upstream.ts';
-import { parseDecimal } from './decimal.ts';
-import * as wire from './ondo-schema.ts';
 import {
   type Attestation,
   type MarketStatus,
@@ -19,6 +17,101 @@ import {
   VenueAccountError,
   VenueRefusal,
 } from './venue.ts';
+
+/**
+ * The fields of the venue's responses that we use. Unknown members are allowed, because the venue adds new
+ * ones without notice.
+ */
+
+const Integer = Type.String({ pattern: '^[0-9]{1,78}$' });
+const Decimal = Type.String({ pattern: '^[0-9]{1,60}(\\.[0-9]{1,18})?$' });
+const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+const SideCode = Type.Enum(['0', '1']);
+
+const quoted = {
+  chainId: Type.String(),
+  symbol: Type.String(),
+  ticker: Type.String(),
+  assetAddress: Address,
+  side: SideCode,
+  tokenAmount: Integer,
+  price: Integer,
+};
+
+const SoftQuote = Type.Object(quoted);
+
+const FirmQuote = Type.Object({
+  ...quoted,
+  attestationId: Integer,
+  userId: Type.String({ pattern: '^0x[0-9a-fA-F]{1,64}$' }),
+  /** This time is in epoch seconds, unlike the other times in this API. */
+  expiration: Type.Integer({ minimum: 1 }),
+  signature: Type.String({ pattern: '^[A-Za-z0-9+/]{86,88}={0,2}$' }),
+  additionalData: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9+/]{0,44}={0,2}$' })),
+});
+type FirmQuote = Static<typeof FirmQuote>;
+
+const Failure = Type.Object({ code: Type.String() });
+
+const TradingLimitsReply = Type.Object({
+  maxTokens: Decimal,
+  maxNotionalValue: Decimal,
+  remainingAttestations: Integer,
+  isAssetTradingOpen: Type.Boolean(),
+  reason: Type.Optional(Type.Object({ code: Type.String() })),
+});
+
+const SessionBlock = Type.Object({ tradable: Type.Boolean(), maxActiveNotionalValue: Decimal });
+
+const SessionLimits = Type.Object({
+  limits: Type.Array(
+    Type.Object({
+      symbol: Type.String(),
+      premarket: Type.Optional(SessionBlock),
+      regular: Type.Optional(SessionBlock),
+      postmarket: Type.Optional(SessionBlock),
+      overnight: Type.Optional(SessionBlock),
+      offhours: Type.Optional(SessionBlock),
+    }),
+  ),
+});
+
+/** The vendor's documentation shows the response both as one object and as a list. */
+const SessionLimitsReply = Type.Union([SessionLimits, Type.Array(SessionLimits)]);
+
+const Time = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] }));
+
+const MarketReply = Type.Object({
+  marketStatus: Type.String(),
+  nextOpen: Time,
+  nextClose: Time,
+  offhours: Type.Optional(Type.Object({ isOpen: Type.Boolean(), nextOpen: Time, nextClose: Time })),
+});
+
+/** Restrictions on assets. The status `active` means that the restriction applies, not that the asset can be traded. */
+const AssetEvents = Type.Array(
+  Type.Object({
+    symbol: Type.String(),
+    status: Type.String(),
+    reason: Type.Optional(Type.Object({ code: Type.String() })),
+    end: Time,
+  }),
+);
+
+const Addresses = Type.Array(
+  Type.Object({ networkChainId: Type.String(), decimals: Type.Integer({ minimum: 0, maximum: 255 }) }),
+);
+
+/**
+ * Parses a plain decimal and multiplies it by 10 to the power of `digits`. Returns null if the text is not a plain
+ * decimal or the product is not an integer.
+ */
+export function parseDecimal(text: string, digits: number): bigint | null {
+  const match = /^\d{1,78}(?:\.(\d{1,78}))?$/.exec(text);
+  const [, fraction = ''] = match ?? [];
+  if (match === null || /[1-9]/.test(fraction.slice(digits))) return null;
+  return parseUnits(text, digits);
+}
 
 const UPSTREAM = 'venue';
 const TIMEOUT_MS = 5_000;
@@ -84,7 +177,7 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
   return {
     quote: async (order) => {
       const body = { chainId: PRICED_CHAIN, ...order };
-      const reply = await post('/v1/attestations/soft', body, wire.SoftQuote, true);
+      const reply = await post('/v1/attestations/soft', body, SoftQuote, true);
       if (reply.chainId !== '1' || reply.symbol !== order.symbol || SIDES[reply.side] !== order.side)
         throw invalidResponse(UPSTREAM, 'quote does not match the order');
       return {
@@ -99,15 +192,15 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
     },
     attest: async (chainId, order) => {
       const body = { chainId: `ethereum-${chainId}`, ...order };
-      return readAttestation(await post('/v1/attestations', body, wire.FirmQuote, false), chainId, order);
+      return readAttestation(await post('/v1/attestations', body, FirmQuote, false), chainId, order);
     },
     tradingLimits: async (symbol, side) => {
       const query = `symbol=${encodeURIComponent(symbol)}&side=${side}`;
-      return readLimits(() => get(`/v1/limits/trading?${query}`, wire.TradingLimitsReply));
+      return readLimits(() => get(`/v1/limits/trading?${query}`, TradingLimitsReply));
     },
     sessionLimits: async (symbol) => {
       const path = `/v1/limits/session?symbol=${encodeURIComponent(symbol)}`;
-      const limits = [await get(path, wire.SessionLimitsReply)].flat().flatMap((reply) => reply.limits);
+      const limits = [await get(path, SessionLimitsReply)].flat().flatMap((reply) => reply.limits);
       const { symbol: _, ...sessions } = limits.find((limit) => limit.symbol === symbol) ?? { symbol };
       return Object.fromEntries(
         Object.entries(sessions as Record<string, { tradable: boolean; maxActiveNotionalValue: string }>).map(
@@ -119,10 +212,7 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
       );
     },
     marketState: async () => {
-      const { marketStatus, nextOpen, nextClose, offhours } = await get(
-        '/v1/status/market',
-        wire.MarketReply,
-      );
+      const { marketStatus, nextOpen, nextClose, offhours } = await get('/v1/status/market', MarketReply);
       const status = STATUSES.find((known) => known === marketStatus) ?? 'closed';
       return {
         // At weekends, the venue may report a closed market although off-hours trading is open.
@@ -137,13 +227,13 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
       };
     },
     assetPauses: async () => {
-      const events = await get('/v1/status/assets', wire.AssetEvents);
+      const events = await get('/v1/status/assets', AssetEvents);
       return events
         .filter(({ status, reason }) => status === 'active' && reason?.code !== 'ASSET_LIMITED')
         .map(({ symbol, end }) => ({ symbol, until: readTime(end) }));
     },
     decimals: async (symbol) => {
-      const addresses = await get(`/v1/assets/${encodeURIComponent(symbol)}/addresses`, wire.Addresses);
+      const addresses = await get(`/v1/assets/${encodeURIComponent(symbol)}/addresses`, Addresses);
       const found = addresses.find(({ networkChainId }) => [PRICED_CHAIN, '1'].includes(networkChainId));
       if (found === undefined) throw invalidResponse(UPSTREAM, 'asset without an address');
       return found.decimals;
@@ -155,7 +245,7 @@ export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): V
 function accept<S extends TSchema>({ status, body }: UpstreamReply, schema: S): Static<S> {
   if (status >= 200 && status < 300) return parseBody(UPSTREAM, schema, body);
   if (status >= 500) throw upstreamError(UPSTREAM, new UpstreamFailure('no_response', `HTTP ${status}`));
-  const code = isValid(wire.Failure, body) ? (body as Static<typeof wire.Failure>).code : null;
+  const code = isValid(Failure, body) ? (body as Static<typeof Failure>).code : null;
   // The venue's gateway answers a wrong API key without an error code. That is an account error, not a refused order.
   if (code === null || status === 401 || ACCOUNT_ERRORS.test(code)) throw accountError(status, code);
   throw toRefusal(code, status);
@@ -177,7 +267,7 @@ function accountError(status: number, code: string | null): ApiError {
   return new ApiError('upstream_error', { upstream: UPSTREAM }, { cause });
 }
 
-async function readLimits(request: () => Promise<Static<typeof wire.TradingLimitsReply>>) {
+async function readLimits(request: () => Promise<Static<typeof TradingLimitsReply>>) {
   try {
     const { isAssetTradingOpen, maxTokens, maxNotionalValue, remainingAttestations, reason } =
       await request();
@@ -199,7 +289,7 @@ async function readLimits(request: () => Promise<Static<typeof wire.TradingLimit
   }
 }
 
-function readAttestation(reply: wire.FirmQuote, chainId: number, order: Order): Attestation {
+function readAttestation(reply: FirmQuote, chainId: number, order: Order): Attestation {
   const side: Side = SIDES[reply.side];
   if (reply.chainId !== String(chainId) || reply.symbol !== order.symbol || side !== order.side)
     throw invalidResponse(UPSTREAM, 'attestation does not match the order');

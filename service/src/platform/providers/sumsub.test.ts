@@ -1,10 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Providers, startProviders } from '../../../test/support/providers.ts';
-import { openSumsub } from './sumsub.ts';
+import { openSumsub, readSumsubWebhook, signRequest, verifyDigest } from './sumsub.ts';
 import { readTime, type SumsubApplicant, toApplicant } from './sumsub-applicant.ts';
-import { signRequest, verifyDigest } from './sumsub-signature.ts';
-import { readSumsubWebhook } from './sumsub-webhook.ts';
 
 const KEY = 'SoMe_SeCrEt_KeY';
 

@@ -1,15 +1,16 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import Type from 'typebox';
+import { unauthorized } from '../../kernel/access.ts';
 import { realTime } from '../../kernel/clock.ts';
 import type { IdentitySettings } from '../../kernel/config/provider-settings.ts';
+import { malformedEvent, parseWebhook, type WebhookHeaders } from '../../kernel/model/webhook.ts';
 import { createCallRate } from '../outbound/call-rate.ts';
 import { invalidResponse, UpstreamFailure, upstreamError } from '../outbound/failure.ts';
 import { openUpstream, parseBody, type Upstream } from '../outbound/upstream.ts';
-import type { Applicant, IdentityProvider } from './identity.ts';
-import { SumsubApplicant, toApplicant } from './sumsub-applicant.ts';
-import { signRequest } from './sumsub-signature.ts';
-import { readSumsubWebhook } from './sumsub-webhook.ts';
+import type { Applicant, EventEffect, IdentityEvent, IdentityProvider } from './identity.ts';
+import { ReviewResult, readTime, SumsubApplicant, toApplicant, toReview } from './sumsub-applicant.ts';
 
-export const UPSTREAM = 'identity';
+const UPSTREAM = 'identity';
 const TIMEOUT_MS = 8_000;
 /**
  * The lifetime of a token. We send the lifetime explicitly, because the vendor's documentation contradicts itself about
@@ -128,4 +129,121 @@ async function findApplicant(call: ReturnType<typeof createCall>, userId: string
 
 function expectSuccess(status: number, operation: string): void {
   if (status < 200 || status >= 300) throw invalidResponse(UPSTREAM, `${operation}: HTTP ${status}`);
+}
+
+const Text = Type.Optional(Type.Union([Type.String({ maxLength: 512 }), Type.Null()]));
+
+const TypedEvent = Type.Object({ type: Type.String({ maxLength: 100 }) });
+
+const Payload = Type.Object({
+  type: Type.String({ maxLength: 100 }),
+  applicantId: Type.String({ pattern: '^[0-9a-zA-Z]{1,64}$' }),
+  correlationId: Text,
+  externalUserId: Text,
+  levelName: Text,
+  applicantType: Text,
+  sandboxMode: Type.Optional(Type.Boolean()),
+  testMode: Type.Optional(Type.Unknown()),
+  reviewStatus: Text,
+  reviewResult: Type.Optional(ReviewResult),
+  createdAt: Text,
+  createdAtMs: Text,
+  applicantMemberOf: Type.Optional(Type.Union([Type.Array(Type.Unknown()), Type.Null()])),
+});
+
+const EFFECTS = new Map<string, EventEffect>([
+  ['applicantCreated', 'review'],
+  ['applicantPending', 'review'],
+  ['applicantPrechecked', 'review'],
+  ['applicantReviewed', 'review'],
+  ['applicantOnHold', 'review'],
+  ['applicantAwaitingUser', 'review'],
+  ['applicantAwaitingService', 'review'],
+  ['applicantLevelChanged', 'review'],
+  ['applicantReset', 'review'],
+  ['applicantStepsReset', 'review'],
+  ['applicantPersonalInfoChanged', 'read'],
+  ['applicantWorkflowCompleted', 'read'],
+  ['applicantWorkflowFailed', 'read'],
+  ['applicantActivated', 'activated'],
+  ['applicantDeactivated', 'deactivated'],
+  ['applicantPersonalDataDeleted', 'data_deleted'],
+  ['applicantDeleted', 'deleted'],
+]);
+
+/**
+ * Reads a signed event. Returns null for an event whose type has no effect, whatever the other fields contain: the
+ * provider also sends events that are not about applicants, and disables a webhook whose events are refused.
+ */
+export function readSumsubWebhook(
+  secrets: readonly string[],
+  headers: WebhookHeaders,
+  body: Buffer,
+): IdentityEvent | null {
+  const header = (name: string) => (typeof headers[name] === 'string' ? headers[name] : undefined);
+  if (!verifyDigest(secrets, header('x-payload-digest-alg'), header('x-payload-digest'), body))
+    throw unauthorized();
+  const effect = EFFECTS.get(parseWebhook(TypedEvent, body).type);
+  if (effect === undefined) return null;
+  const payload = parseWebhook(Payload, body);
+  const { type, applicantId, applicantType, correlationId, reviewStatus } = payload;
+  const at = readTime(payload.createdAtMs ?? undefined) ?? readTime(payload.createdAt ?? undefined);
+  if (at === null) throw malformedEvent();
+  // The status decides, not the answer: after a reset, an event may have the status `init` but still contain the old
+  // answer.
+  const review = toReview(payload.levelName ?? '', reviewStatus ?? undefined, payload.reviewResult, at);
+  return {
+    key: JSON.stringify([
+      type,
+      applicantId,
+      correlationId ?? null,
+      payload.createdAtMs ?? at,
+      reviewStatus ?? null,
+    ]),
+    effect,
+    applicantId,
+    userId: payload.externalUserId ?? null,
+    kind: applicantType === 'company' ? 'company' : applicantType === 'individual' ? 'person' : null,
+    isMember: (payload.applicantMemberOf ?? []).length > 0,
+    isSandbox: payload.sandboxMode === true,
+    isTest: payload.testMode !== undefined && payload.testMode !== false,
+    review,
+    at,
+  };
+}
+
+/**
+ * Signs a request. The signed text consists of the timestamp, the method, the path with the query as sent,
+ * and the body, without separators.
+ */
+export function signRequest(
+  secret: string,
+  seconds: number,
+  method: string,
+  path: string,
+  body = '',
+): string {
+  return createHmac('sha256', secret).update(`${seconds}${method}${path}${body}`).digest('hex');
+}
+
+/** The accepted algorithms. The provider also offers SHA-1, but a sender must not be able to choose it. */
+const ALGORITHMS = new Map([
+  ['HMAC_SHA256_HEX', 'sha256'],
+  ['HMAC_SHA512_HEX', 'sha512'],
+]);
+
+/** Returns whether `digest` is the HMAC of the body under one of the secrets, with an accepted algorithm. */
+export function verifyDigest(
+  secrets: readonly string[],
+  algorithm: string | undefined,
+  digest: string | undefined,
+  body: Buffer,
+): boolean {
+  const name = ALGORITHMS.get(algorithm ?? 'HMAC_SHA256_HEX');
+  if (name === undefined || digest === undefined || !/^[0-9a-f]+$/i.test(digest)) return false;
+  const given = Buffer.from(digest, 'hex');
+  return secrets.some((secret) => {
+    const expected = createHmac(name, secret).update(body).digest();
+    return expected.length === given.length && timingSafeEqual(expected, given);
+  });
 }

@@ -7,12 +7,12 @@ import type { Hex } from 'viem';
  */
 
 export type Side = 'buy' | 'sell';
-export type Duration = 'short' | 'long';
+type Duration = 'short' | 'long';
 export type Session = 'premarket' | 'regular' | 'postmarket' | 'overnight' | 'offhours';
 export type MarketStatus = Session | 'paused' | 'closed';
 
 /** Decimal text with at most 18 fraction digits, forwarded unchanged. */
-export type OrderSize = { tokenAmount: string } | { notionalValue: string };
+type OrderSize = { tokenAmount: string } | { notionalValue: string };
 
 export type Order = { symbol: string; side: Side; duration?: Duration | undefined } & OrderSize;
 
@@ -47,7 +47,7 @@ export type MarketState = {
 };
 
 /** An asset that the venue has paused. `until` is null if the end of the pause is not announced. */
-export type AssetPause = { symbol: string; until: number | null };
+type AssetPause = { symbol: string; until: number | null };
 
 export type Venue = {
   /** Returns an indicative quote. The call has no rate limit, and the quote may be cached. */

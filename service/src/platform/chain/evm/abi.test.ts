@@ -14,8 +14,8 @@ import { venueRegistry } from '@causeway/contracts/abi/venue-registry.ts';
 import { tokenizedSwapAbi, venueManagerAbi } from '@causeway/contracts/encodings/tokenized-abi.ts';
 import type { Abi, AbiParameter } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { erc20Abi, fundSwapAbi } from './abi.ts';
-import { CONTRACT_ERRORS } from './known-errors.ts';
+import { erc20Abi, fundSwapAbi } from './contract-call.ts';
+import { CONTRACT_ERRORS } from './revert.ts';
 
 const venue = [venueConverter, venueHours, venueLimiter, venueManager, venueOracle, venueRegistry];
 const contracts = [

@@ -2,8 +2,7 @@ import { fundSwap } from '@causeway/contracts/abi/fund-swap.ts';
 import { type Hex, zeroAddress } from 'viem';
 import { encodeFunctionData, hashTypedData } from 'viem/utils';
 import type { EvmChain } from './client.ts';
-import { contractCall } from './contract-call.ts';
-import { optionalView } from './optional-view.ts';
+import { contractCall, optionalView } from './contract-call.ts';
 
 /**
  * The ABI for calls to contracts that keep an allow-list. It is the ABI of second-generation fund swaps; the first

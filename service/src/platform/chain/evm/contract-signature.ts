@@ -12,7 +12,7 @@ import { ApiError } from '../../../kernel/errors.ts';
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import { rpcError } from '../rpc/failures.ts';
 import type { EvmChain } from './client.ts';
-import { callNode } from './node-call.ts';
+import { callNode } from './node-reads.ts';
 
 /**
  * The gas limit of a signature check. Checks need a limit, because they can make the node run arbitrary code. This

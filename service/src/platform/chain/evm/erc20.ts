@@ -1,22 +1,22 @@
 import { token } from '@causeway/contracts/abi/token.ts';
-import type { Hex } from 'viem';
+import { type Hex, pad } from 'viem';
 import {
   decodeFunctionResult,
   encodeFunctionData,
   hexToBigInt,
   hexToBytes,
+  isHex,
   keccak256,
   size,
   toHex,
 } from 'viem/utils';
 import { ApiError } from '../../../kernel/errors.ts';
 import { toLowerHex } from '../address.ts';
-import { erc20Abi } from './abi.ts';
 import type { EvmChain } from './client.ts';
-import { type Call, contractCall } from './contract-call.ts';
-import type { EventLog } from './receipts.ts';
+import { type Call, contractCall, erc20Abi } from './contract-call.ts';
+import type { EventLog } from './node-reads.ts';
 
-export type TokenMetadata = { name: string; symbol: string; decimals: number };
+type TokenMetadata = { name: string; symbol: string; decimals: number };
 
 export function readBalance({ reader }: Pick<EvmChain, 'reader'>, token: Hex, owner: Hex): Promise<bigint> {
   return reader.read(contractCall(token, erc20Abi, 'balanceOf', [owner]));
@@ -81,7 +81,7 @@ function decodePadded(data: Hex): string {
 
 const APPROVAL_TOPIC = keccak256(toHex('Approval(address,address,uint256)'));
 
-export type Approval = { token: Hex; owner: Hex; spender: Hex; value: bigint };
+type Approval = { token: Hex; owner: Hex; spender: Hex; value: bigint };
 
 /** Returns every ERC-20 `Approval` event in the logs. */
 export function readApprovals(logs: readonly EventLog[]): Approval[] {
@@ -101,4 +101,32 @@ export function readApprovals(logs: readonly EventLog[]): Approval[] {
       },
     ];
   });
+}
+
+/** keccak256('Transfer(address,address,uint256)') */
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+/**
+ * Returns for each row how much of its token its user sent to `to`, according to the token's `Transfer` events. If
+ * several rows have the same user and token, the first row gets the first event, and so on. A row without an event gets
+ * null.
+ */
+export function readTransfers(
+  to: Hex,
+  logs: readonly EventLog[],
+  rows: readonly { user: Hex; token: Hex }[],
+): (bigint | null)[] {
+  const sent = new Map<string, bigint[]>();
+  for (const { address, topics, data } of logs) {
+    const [name, from, recipient, ...more] = topics;
+    if (name !== TRANSFER || from === undefined || more.length > 0 || !isHex(data) || data === '0x') continue;
+    if (recipient?.toLowerCase() !== pad(to).toLowerCase()) continue;
+    const key = transferKey(address, from);
+    sent.set(key, [...(sent.get(key) ?? []), hexToBigInt(data)]);
+  }
+  return rows.map(({ user, token }) => sent.get(transferKey(token, pad(user)))?.shift() ?? null);
+}
+
+function transferKey(token: Hex, from: Hex): string {
+  return `${token} ${from}`.toLowerCase();
 }

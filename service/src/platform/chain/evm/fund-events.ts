@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
 import { hexToBigInt, hexToNumber, numberToHex } from 'viem/utils';
+import { resultOf } from '../rpc/endpoint.ts';
 import { findNodeError } from '../rpc/failures.ts';
-import { resultOf } from '../rpc/reply.ts';
 import type { EvmChain } from './client.ts';
-import type { EventLog } from './receipts.ts';
+import type { EventLog } from './node-reads.ts';
 import { decodeFundEvent, type FundEvent } from './sale-fund.ts';
 
 export type MinedFundEvent = FundEvent & {

@@ -1,9 +1,7 @@
 import type { Hex } from 'viem';
 import { toLowerHex } from '../address.ts';
-import { fundSwapAbi } from './abi.ts';
 import type { EvmChain } from './client.ts';
-import { asWords, contractCall } from './contract-call.ts';
-import { optionalView } from './optional-view.ts';
+import { asWords, contractCall, fundSwapAbi, optionalView } from './contract-call.ts';
 
 export type SwapPreview = { input: bigint; fee: bigint; output: bigint };
 export type SwapStatus = { stopped: bigint; swapLevel: bigint };

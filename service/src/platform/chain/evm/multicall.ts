@@ -6,19 +6,19 @@ import type { RpcReply } from '../rpc/endpoint.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 import { revertData } from './revert.ts';
 
-export type RawCall = { to: Hex; data: Hex };
+type RawCall = { to: Hex; data: Hex };
 export type RawResult = { success: boolean; data: Hex };
 
 /** The block that a batch of reads ran against. The id distinguishes blocks of the same height. */
 export type ObservedBlock = { number: number; id: string };
 
-export type BatchResult = { block: ObservedBlock; results: RawResult[] };
+type BatchResult = { block: ObservedBlock; results: RawResult[] };
 
 /** Throws `UpstreamFailure` if the block is so old that the node must have fallen out of sync. */
-export type CheckBlock = (block: ObservedBlock) => void;
+type CheckBlock = (block: ObservedBlock) => void;
 
 /** Runs all calls against the latest block. */
-export type CallAll = (calls: RawCall[], checkBlock: CheckBlock) => Promise<BatchResult>;
+type CallAll = (calls: RawCall[], checkBlock: CheckBlock) => Promise<BatchResult>;
 
 const MAX_BATCH_CALLS = 100;
 const NO_CODE_TTL_MS = 60_000;

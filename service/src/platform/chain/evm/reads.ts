@@ -3,12 +3,9 @@ import { ApiError } from '../../../kernel/errors.ts';
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import { rpcError } from '../rpc/failures.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { createTokenBucket } from '../token-bucket.ts';
 import type { Call } from './contract-call.ts';
-import { createHead } from './head.ts';
-import { createCallAll, type RawResult } from './multicall.ts';
+import { createCallAll, type ObservedBlock, type RawResult } from './multicall.ts';
 import { describeRevert } from './revert.ts';
-import { createTurns } from './turns.ts';
 
 /** Reads contracts at the latest block. Throws `contract_not_found`, `contract_reverted` or an upstream error. */
 export type Reader = {
@@ -29,7 +26,7 @@ export type Reader = {
   inLane(lane: string): Reader;
 };
 
-export type ReaderOptions = {
+type ReaderOptions = {
   chain: string;
   rpc: Rpc;
   multicall: Hex | null;
@@ -238,4 +235,106 @@ function unwrap<T>(outcome: Outcome): Promise<T> {
 // Gives each request its own error object and stack trace, because many requests can get the same cached error.
 function copyError({ code, details }: ApiError): ApiError {
   return new ApiError(code, details);
+}
+
+/** Waiting entries, grouped into lanes. The lanes take turns. */
+type Turns<Entry> = {
+  add(lane: string, entry: Entry): void;
+  /** Removes and returns up to `count` entries, taking one from each lane in turn. */
+  take(count: number): Entry[];
+  size(): number;
+};
+
+export function createTurns<Entry>(): Turns<Entry> {
+  /** Lanes with entries, in the order in which the lanes take turns. */
+  const lanes = new Map<string, Entry[]>();
+  let size = 0;
+  return {
+    size: () => size,
+    add: (lane, entry) => {
+      const entries = lanes.get(lane) ?? [];
+      lanes.set(lane, entries);
+      entries.push(entry);
+      size++;
+    },
+    take: (count) => {
+      const taken: Entry[] = [];
+      // A lane that still has entries is deleted and set again. Setting it again moves the lane to the end of the map,
+      // so this loop visits the lane again.
+      for (const [lane, entries] of lanes) {
+        if (taken.length === count) break;
+        taken.push(...entries.splice(0, 1));
+        lanes.delete(lane);
+        if (entries.length > 0) lanes.set(lane, entries);
+      }
+      size -= taken.length;
+      return taken;
+    },
+  };
+}
+
+/** The newest block that any read has observed. */
+type Head = {
+  /** Returns whether answers for the head block may be served from the cache. */
+  isFresh(now: number): boolean;
+  id(): string;
+  /** Records the block observed by a read that was sent at `sentAt`. */
+  observe(block: ObservedBlock, sentAt: number): void;
+  /** Throws `UpstreamFailure` if the block is so old that the node must have fallen out of sync. */
+  check(block: ObservedBlock): void;
+};
+
+const MAX_LAG_BLOCKS = 8;
+/**
+ * After this time without reads, a lower block is accepted as the new head, because the chain itself may have been
+ * rolled back.
+ */
+const HEAD_TTL_MS = 120_000;
+
+function createHead(maxAgeMs: number): Head {
+  let number = -1;
+  let id = '';
+  let observedAt = Number.NEGATIVE_INFINITY;
+  const isRemembered = (now: number) => now - observedAt < HEAD_TTL_MS;
+  return {
+    isFresh: (now) => now - observedAt <= maxAgeMs,
+    id: () => id,
+    observe: (block, sentAt) => {
+      // Ignores an outdated block: either a newer answer arrived first, or the node lags slightly. Answers for such a
+      // block are returned, but not cached.
+      const isOlder = block.number < number && isRemembered(sentAt);
+      if (isOlder || (block.number === number && sentAt < observedAt && block.id !== id)) return;
+      number = block.number;
+      id = block.id;
+      observedAt = Math.max(observedAt, sentAt);
+    },
+    check: (block) => {
+      if (block.number < number - MAX_LAG_BLOCKS && isRemembered(performance.now())) {
+        throw new UpstreamFailure(
+          'invalid_response',
+          `the node is at block ${block.number}, but the chain is at block ${number}`,
+        );
+      }
+    },
+  };
+}
+
+/** A token bucket that refills by one token per `intervalMs`, up to `burst` tokens. */
+type TokenBucket = {
+  /** Takes a token and returns true, or returns false if the bucket is empty. */
+  take(now: number): boolean;
+};
+
+function createTokenBucket({ intervalMs, burst }: { intervalMs: number; burst: number }): TokenBucket {
+  let tokens = burst;
+  let refilledAt = 0;
+  return {
+    take: (now) => {
+      tokens = Math.min(burst, tokens + (now - refilledAt) / intervalMs);
+      refilledAt = now;
+      if (tokens < 1) return false;
+      tokens -= 1;
+      return true;
+    },
+  };
 }

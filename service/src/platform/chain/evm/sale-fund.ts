@@ -1,8 +1,9 @@
 import { saleFund } from '@causeway/contracts/abi/sale-fund.ts';
 import { saleFundV2 } from '@causeway/contracts/abi/sale-fund-v2.ts';
-import { type Abi, type Hex, zeroAddress, zeroHash } from 'viem';
+import { type Abi, type AbiFunction, type Hex, zeroAddress, zeroHash } from 'viem';
 import {
   decodeEventLog,
+  decodeFunctionData,
   decodeFunctionResult,
   encodeErrorResult,
   encodeFunctionData,
@@ -10,13 +11,14 @@ import {
   numberToHex,
   parseAbi,
   slice,
+  toFunctionSelector,
   toHex,
 } from 'viem/utils';
 import { ApiError } from '../../../kernel/errors.ts';
 import { toLowerHex } from '../address.ts';
 import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
-import type { EventLog } from './receipts.ts';
+import type { EventLog } from './node-reads.ts';
 
 const { abi } = saleFund;
 const abiV2 = saleFundV2.abi;
@@ -178,7 +180,7 @@ export function fundBlockedReason(revert: Hex): 'fund_stopped' | 'role_missing' 
   return revert.startsWith(UNAUTHORIZED) ? 'role_missing' : null;
 }
 
-export type FundEventName = 'Committed' | 'Remitted' | 'BatchFail';
+type FundEventName = 'Committed' | 'Remitted' | 'BatchFail';
 
 /**
  * Returns the name of the fund's event for each row, or null for a row without an event in the logs. The fund may emit
@@ -237,4 +239,70 @@ export function decodeFundEvent({ topics, data }: EventLog): FundEvent | null {
 
 function keyOf({ commitment, user, option, token, amount }: Omit<FundEvent, 'name'>): string {
   return [commitment, user, option, token, amount].join().toLowerCase();
+}
+
+type Identified = { token: Hex; amount: bigint };
+
+/** A commit or refund call. `amounts` maps the lower-case address of each token to the amount that the call moves. */
+type FundCall = { functionName: 'commit' | 'remit'; amounts: Map<string, bigint> };
+
+const FUNCTIONS: ReadonlyMap<string, AbiFunction> = new Map(
+  [...saleFund.abi, ...saleFundV2.abi].flatMap((item) =>
+    item.type === 'function' && (item.name === 'commit' || item.name === 'remit')
+      ? [[toFunctionSelector(item as AbiFunction), item as AbiFunction] as const]
+      : [],
+  ),
+);
+
+/**
+ * Decodes a commit or a refund. Returns null for any other call, or if an amount cannot be determined. Also returns
+ * null if the data is not in canonical ABI encoding, because another decoder could read different amounts from such
+ * data.
+ */
+export function readFundCall(data: Hex): FundCall | null {
+  const item = FUNCTIONS.get(data.slice(0, 10).toLowerCase());
+  const args = item === undefined ? null : decodeArguments(item, data);
+  if (item === undefined || args === null) return null;
+  const amounts = new Map<string, bigint>();
+  for (const { token, amount } of listRows(args)) {
+    if (typeof token !== 'string' || typeof amount !== 'bigint') return null;
+    const key = token.toLowerCase();
+    amounts.set(key, (amounts.get(key) ?? 0n) + amount);
+  }
+  return { functionName: item.name as FundCall['functionName'], amounts };
+}
+
+/** Returns whether the selector belongs to a commit or a refund. */
+export function isFundCall(selector: string): boolean {
+  return FUNCTIONS.has(selector);
+}
+
+function decodeArguments(item: AbiFunction, data: Hex): readonly unknown[] | null {
+  try {
+    const { args = [] } = decodeFunctionData({ abi: [item], data });
+    const encoded = encodeFunctionData({ abi: [item], args: args as unknown[] });
+    return encoded === data.toLowerCase() ? args : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Reads the token and the amount of each row from the arguments of a call. A row is one user's part of the call.
+ * - First generation: the third argument has the tokens and the fourth the amounts, each a single value or a list.
+ * - Second generation: the first argument is a row or a list of rows. A refund also has a second argument: the amounts
+ *   to pay instead of those in the rows.
+ */
+function listRows([first, second, tokens, amounts]: readonly unknown[]): Identified[] {
+  if (typeof first === 'object' && first !== null && !Array.isArray(first)) {
+    const row = first as Identified;
+    return [{ token: row.token, amount: (second as bigint | undefined) ?? row.amount }];
+  }
+  const rows = first as (Identified | Hex)[];
+  if (Array.isArray(first) && tokens === undefined) {
+    const paid = second as bigint[] | undefined;
+    return (rows as Identified[]).map(({ token, amount }, i) => ({ token, amount: paid?.[i] ?? amount }));
+  }
+  const values = [amounts].flat() as bigint[];
+  return values.map((amount, i) => ({ token: (Array.isArray(tokens) ? tokens[i] : tokens) as Hex, amount }));
 }

@@ -1,15 +1,13 @@
 import { tokenizedSwapAbi } from '@causeway/contracts/encodings/tokenized-abi.ts';
 import type { Hex } from 'viem';
-import { hexToBigInt, isHex, numberToHex } from 'viem/utils';
+import { hexToBigInt, isHex, numberToHex, pad, toEventSelector, toHex } from 'viem/utils';
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import { toLowerHex } from '../address.ts';
 import type { RpcReply } from '../rpc/endpoint.ts';
-import { resultOf } from '../rpc/reply.ts';
+import { resultOf } from '../rpc/endpoint.ts';
 import type { EvmChain } from './client.ts';
-import { asWords, contractCall } from './contract-call.ts';
-import { optionalView } from './optional-view.ts';
-import type { EventLog } from './receipts.ts';
-import { SWAPPED_TOPIC } from './swapped-event.ts';
+import { asWords, contractCall, optionalView } from './contract-call.ts';
+import type { EventLog } from './node-reads.ts';
 
 const STATE_STOPPED = 2n;
 const PAUSE_ALL = 2n;
@@ -78,7 +76,7 @@ export function readDomainSeparator({ reader }: EvmChain, swap: Hex): Promise<He
 }
 
 /** An undecoded `Swapped` event. Deployments index different arguments; `isSwapOf` handles all of these variants. */
-export type SwapLog = EventLog & { transactionHash: Hex };
+type SwapLog = EventLog & { transactionHash: Hex };
 
 /**
  * Reads the swaps in a range of blocks, and the timestamp of the last block in seconds since the epoch. Filters by
@@ -105,4 +103,52 @@ function timestampOf(reply: RpcReply | undefined, number: bigint): bigint {
   const { timestamp } = (resultOf(reply) ?? {}) as { timestamp?: unknown };
   if (isHex(timestamp)) return hexToBigInt(timestamp);
   throw new UpstreamFailure('invalid_response', `the node has no block ${number}`);
+}
+
+/** The first topic of `Swapped`. It does not depend on which arguments are indexed. */
+const SWAPPED_TOPIC: Hex = toEventSelector(
+  tokenizedSwapAbi.find((item) => item.type === 'event') ?? 'Swapped()',
+);
+
+export type ExecutedSwap = { wallet: Hex; input: Hex; output: Hex; attestationId: bigint };
+
+const ARGUMENT_COUNT = 8;
+
+/**
+ * Returns whether a `Swapped` event reports this swap. The first four arguments are user, input, output and
+ * attestation; each is one word. Deployments differ in which arguments they index, so this function tries every
+ * combination.
+ */
+export function isSwapOf({ topics, data }: EventLog, swap: ExecutedSwap): boolean {
+  const [topic, ...indexed] = topics.map((word) => word.toLowerCase());
+  const plain = splitWords(data);
+  if (topic !== SWAPPED_TOPIC || indexed.length + plain.length !== ARGUMENT_COUNT) return false;
+  const wanted = [swap.wallet, swap.input, swap.output, toHex(swap.attestationId)].map((value) =>
+    pad(value).toLowerCase(),
+  );
+  // Most events belong to other orders. This check skips such events early, because trying every placement would be
+  // slow.
+  if (!wanted.every((word) => indexed.includes(word) || plain.includes(word))) return false;
+  return PLACEMENTS.some((isIndexed) => {
+    const topicWords = [...indexed];
+    const dataWords = [...plain];
+    if (isIndexed.filter(Boolean).length !== indexed.length) return false;
+    const words = isIndexed.map((each) => (each ? topicWords : dataWords).shift());
+    return wanted.every((word, i) => words[i] === word);
+  });
+}
+
+/** Every possible choice of indexed arguments. An event indexes at most three. */
+const PLACEMENTS: readonly boolean[][] = Array.from({ length: 2 ** ARGUMENT_COUNT }, (_, mask) =>
+  Array.from({ length: ARGUMENT_COUNT }, (_, i) => (mask & (1 << i)) !== 0),
+).filter((isIndexed) => isIndexed.filter(Boolean).length <= 3);
+
+function splitWords(data: Hex): string[] {
+  return (
+    data
+      .slice(2)
+      .toLowerCase()
+      .match(/.{64}/g)
+      ?.map((word) => `0x${word}`) ?? []
+  );
 }

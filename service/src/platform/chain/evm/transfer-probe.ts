@@ -11,10 +11,9 @@ import {
 } from 'viem/utils';
 import { findNodeError } from '../rpc/failures.ts';
 import type { EvmChain } from './client.ts';
-import { contractCall } from './contract-call.ts';
+import { contractCall, optionalView } from './contract-call.ts';
 import { readBalance } from './erc20.ts';
-import { optionalView } from './optional-view.ts';
-import type { EventLog } from './receipts.ts';
+import type { EventLog } from './node-reads.ts';
 
 const { abi, deployedBytecode: code } = transferProbe;
 const TRANSFER_TOPIC = keccak256(toHex('Transfer(address,address,uint256)'));

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { Pool } from 'undici';
 import { createFairQueue } from '../../../kernel/fair-queue.ts';
 import { createCircuitBreaker } from '../../outbound/circuit-breaker.ts';
@@ -9,7 +10,6 @@ import {
 } from '../../outbound/failure.ts';
 import { sendHttpRequest } from '../../outbound/http-request.ts';
 import { NodeError } from './failures.ts';
-import { providerName } from './provider-name.ts';
 
 export type RpcCall = { method: string; params: unknown };
 
@@ -48,7 +48,7 @@ export type Endpoint = {
   close(): Promise<void>;
 };
 
-export type RpcOutcome = 'answered' | UpstreamFailureKind;
+type RpcOutcome = 'answered' | UpstreamFailureKind;
 
 const MAX_CONNECTIONS = 16;
 const FAILURES_TO_OPEN = 3;
@@ -217,4 +217,27 @@ function readReply(reply: unknown, method: string, classifyError: ClassifyError)
   if (result === undefined)
     throw new UpstreamFailure('invalid_response', 'the reply has neither a result nor an error');
   return { result };
+}
+
+/**
+ * Returns the name of the provider that runs an RPC endpoint. Endpoints with the same name count as one source. The
+ * name comes from `#provider=NAME` in the URL. Without this fragment, the name is the IP address or the last two labels
+ * of the host name. All hosts under a public suffix such as `co.uk` therefore count as one source.
+ */
+export function providerName(url: string): string {
+  const { hostname, hash } = new URL(url);
+  const declared = new URLSearchParams(hash.slice(1)).get('provider');
+  if (declared !== null && declared !== '') return declared;
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return hostname;
+  return hostname.split('.').slice(-2).join('.');
+}
+
+/**
+ * Returns the result of one reply in a batch, or null if the reply has no result. Throws if the reply is missing or is
+ * an error.
+ */
+export function resultOf(reply: RpcReply | undefined): unknown {
+  if (reply === undefined) throw new Error('the batch has too few replies');
+  if ('error' in reply) throw reply.error;
+  return reply.result ?? null;
 }

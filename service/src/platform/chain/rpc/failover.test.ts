@@ -6,9 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startTestChain, type TestChain } from '../../../../test/support/chain.ts';
 import { type LyingNode, startLyingNode } from '../../../../test/support/lying-node.ts';
 import { startSolanaChain, type TestSolana } from '../../../../test/support/solana-chain.ts';
-import { readFinality } from '../evm/finality.ts';
 import { readFundEvents } from '../evm/fund-events.ts';
-import { readReceipts } from '../evm/receipts.ts';
+import { readFinality, readReceipts } from '../evm/node-reads.ts';
 import { type Chains, openChains } from '../open-chains.ts';
 import { readEpoch } from '../solana/reads.ts';
 

@@ -46,7 +46,7 @@ export type Rpc = {
 /** The protocol-specific behavior of nodes. */
 export type Protocol = { classifyError: ClassifyError; headQuery: HeadQuery };
 
-export type RpcOptions = Partial<Omit<SurveyOptions, 'query'>> & {
+type RpcOptions = Partial<Omit<SurveyOptions, 'query'>> & {
   chain: string;
   protocol: Protocol;
   urls: readonly string[];

@@ -2,7 +2,7 @@ import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { Endpoint, RpcCall, RpcReply } from './endpoint.ts';
 
 /** The latest block of a node. `network` identifies the node's chain. `timestamp` is in seconds since the epoch. */
-export type Head = { network: string; number: bigint; timestamp: number };
+type Head = { network: string; number: bigint; timestamp: number };
 
 /** The latest block of one endpoint. */
 export type EndpointHead = Head & {

@@ -3,7 +3,7 @@ import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { RpcReply } from '../rpc/endpoint.ts';
 import { NodeError } from '../rpc/failures.ts';
 import type { SolanaChain } from './client.ts';
-import { UNSUPPORTED_VERSION } from './protocol.ts';
+import { UNSUPPORTED_VERSION } from './client.ts';
 import {
   MalformedTransaction,
   parseTransaction,

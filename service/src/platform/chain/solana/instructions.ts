@@ -75,7 +75,7 @@ export function initializeMultisig(
   return instruction(TOKEN_PROGRAM, accounts, [Uint8Array.of(19, required)]);
 }
 
-export type TokenTransfer = {
+type TokenTransfer = {
   source: string;
   mint: string;
   destination: string;

@@ -14,7 +14,7 @@ export type TokenAccount = {
   isFrozen: boolean;
 };
 
-export type Mint = { decimals: number };
+type Mint = { decimals: number };
 
 /** An M-of-N multisig: `required` is the number of signers that must sign. */
 export type Multisig = { required: number; signers: string[] };
@@ -58,4 +58,12 @@ export function readMultisig(account: AccountInfo | null): Multisig | null {
 
 function keyAt(data: Buffer, offset: number): string {
   return base58.encode(data.subarray(offset, offset + 32));
+}
+
+/** Parses an account in base64 encoding. Returns null if the account does not exist or is malformed. */
+export function parseAccount(value: unknown): AccountInfo | null {
+  if (value === null || typeof value !== 'object') return null;
+  const { owner, lamports, data } = value as { owner?: unknown; lamports?: unknown; data?: unknown };
+  if (typeof owner !== 'string' || typeof lamports !== 'number' || !Array.isArray(data)) return null;
+  return { owner, lamports: BigInt(lamports), data: Buffer.from(String(data[0]), 'base64') };
 }

@@ -4,20 +4,23 @@ import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { rehearse } from '../../platform/db/rehearse.ts';
 import { freezeHeld } from '../holdings/freeze.ts';
+import type { Participation } from '../holdings/participation.ts';
 import { changeStatus } from '../holdings/participation-status.ts';
+import { lockParticipation } from '../holdings/participation-store.ts';
 import { wakeAllSettlement } from '../holdings/wake.ts';
 import { lockHeldUsers } from '../users/store.ts';
+import { showParticipation } from './participation.ts';
 import {
   confirmRequest,
   findRefundLimit,
   findRefundRequest,
-  insertRefundLimit,
   insertRefundRequest,
   listRefundUsers,
   lockOperator,
   type RefundRequest,
   sumRefundable,
 } from './refund-store.ts';
+import { countRefundable, findOfferId, listRefundable, type RefundableCounts } from './report-store.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
@@ -29,16 +32,8 @@ export type RefundOperator = { name: string; limitUsd: number | null };
 
 const BATCH_ROWS = 500;
 
-/**
- * Records the limit that this node was started with. The limit then applies to every command; see the table
- * `refund_limits`.
- */
-export async function recordRefundLimit(db: Db, limitUsd: number | null): Promise<void> {
-  await insertRefundLimit(db, limitUsd);
-}
-
 /** The outcome of a request, or the expected outcome in a preview. */
-export type RefundDecision = {
+type RefundDecision = {
   id: string;
   /** The participations that can be refunded. */
   ids: string[];
@@ -76,7 +71,7 @@ export async function requestRefunds(
 }
 
 /** Returns the outcome that `requestRefunds` would have. Changes nothing. */
-export function planRefundRequest(
+function planRefundRequest(
   ctx: Parts,
   operator: RefundOperator,
   participationIds: readonly string[],
@@ -192,4 +187,79 @@ async function changeAll(
     onProgress(done);
   }
   return done;
+}
+
+const REFUNDABLE = ['completed', 'remit_failed', 'remit_submitted', 'remitted'];
+
+/**
+ * Requests refunds for completed participations, and retries failed refunds. Skips participations that are frozen,
+ * belong to a user on hold, or already have a refund that is in progress or paid. Throws, and requests no refund at
+ * all, if a participation was never completed or if the operator's limit is exceeded.
+ */
+export async function remitParticipations(
+  ctx: Parts,
+  operator: RefundOperator,
+  ids: readonly string[],
+): Promise<Participation[]> {
+  for (const { id, status } of await readAll(ctx, ids))
+    if (!REFUNDABLE.includes(status))
+      throw invalidField(
+        'status',
+        `participation ${id} is ${status}; only completed participations can be refunded`,
+      );
+  await requestRefunds(ctx, operator, ids);
+  return readAll(ctx, ids);
+}
+
+/**
+ * Requests a refund in the sandbox. The sandbox operator has no limit of its own, so only the daily limit recorded by
+ * the nodes applies.
+ */
+export async function requestRemit(ctx: Parts, id: string): Promise<Participation> {
+  const [participation] = await remitParticipations(ctx, { name: 'sandbox', limitUsd: null }, [id]);
+  if (participation === undefined) throw new ApiError('not_found');
+  return participation;
+}
+
+async function readAll({ db }: Parts, ids: readonly string[]): Promise<Participation[]> {
+  const rows = await Promise.all(ids.map((id) => (isId(id) ? lockParticipation(db, id) : null)));
+  return rows.map((row) => {
+    if (row === null) throw new ApiError('not_found');
+    return showParticipation(row);
+  });
+}
+
+/**
+ * Returns the offer's id, how many of its participations can be refunded, and how many are blocked. Throws `not_found`
+ * if no offer has this slug.
+ */
+export async function planRefunds(
+  { db }: Pick<Context, 'db'>,
+  slug: string,
+): Promise<{ offerId: string } & RefundableCounts> {
+  const offerId = await findOfferId(db, slug);
+  if (offerId === null) throw new ApiError('not_found');
+  return { offerId, ...(await countRefundable(db, offerId)) };
+}
+
+/**
+ * Requests refunds for all completed participations in an offer, and retries all failed refunds. If a run is
+ * interrupted, the next run continues where the interrupted run stopped. Returns how many refunds were requested.
+ */
+export async function refundOffer(
+  ctx: Parts,
+  operator: RefundOperator,
+  offerId: string,
+  onProgress: (done: number) => void,
+): Promise<number> {
+  return requestRefunds(ctx, operator, await listRefundable(ctx.db, offerId), onProgress);
+}
+
+/** Returns what `refundOffer` would decide. Changes nothing. */
+export async function planOfferRefund(
+  ctx: Parts,
+  operator: RefundOperator,
+  offerId: string,
+): Promise<RefundDecision> {
+  return planRefundRequest(ctx, operator, await listRefundable(ctx.db, offerId));
 }

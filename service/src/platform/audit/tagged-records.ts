@@ -1,10 +1,11 @@
 import type { Context } from '../context/context.ts';
-import { type CheckpointKeys, createCheckpointKeys, type FormerKey } from './checkpoint.ts';
-import { moveStart, readStart } from './start.ts';
-import { listFormerKeys, lockSealing, putFormerKey } from './store.ts';
+import { type Checkpoint, type CheckpointKeys, createCheckpointKeys, type FormerKey } from './checkpoint.ts';
+import { findStart, listFormerKeys, lockSealing, putFormerKey, putStart } from './store.ts';
 import { readNewestCheckpoint } from './tiles.ts';
+import { AuditProblem } from './tree.ts';
 
 const PURPOSE = 'audit former key';
+const START_PURPOSE = 'audit start';
 
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
@@ -45,4 +46,26 @@ export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> 
 
 function tagged({ publicKey, end: { size, hash } }: FormerKey): string {
   return `${publicKey.toString('hex')} ${size} ${hash.toString('hex')}`;
+}
+
+/**
+ * Returns the state of the log after the entries that were deleted because they had expired. Without a valid tag of a
+ * configured secret, anyone who can change the database could delete entries and call them expired. Tags of removed
+ * secrets do not count.
+ */
+export async function readStart({ db, sealing }: Parts): Promise<Checkpoint> {
+  const start = await findStart(db);
+  if (start === undefined) return { size: 0, hash: Buffer.alloc(0) };
+  if (!sealing.verifyTag(START_PURPOSE, taggedStart(start), start.tag))
+    throw new AuditProblem('the record of where the log starts is not signed by this installation');
+  return start;
+}
+
+/** Stores a new start of the log. The entries before it may then be deleted. */
+export async function moveStart({ db, sealing }: Parts, start: Checkpoint): Promise<void> {
+  await putStart(db, start, sealing.tag(START_PURPOSE, taggedStart(start)));
+}
+
+function taggedStart({ size, hash }: Checkpoint): string {
+  return `${size} ${hash.toString('hex')}`;
 }
