@@ -168,297 +168,154 @@ begin
 end
 $$;
 
--- Records a changed row. Arguments: what the row is, its column with the id, and its columns with the state and the
--- reason, if it has them.
+-- Records a changed row. The arguments are a line of the table below.
 create function audit_row() returns trigger language plpgsql as $$
 declare
   changed jsonb := to_jsonb(case when tg_op = 'DELETE' then old else new end);
+  action text := tg_argv[0];
+  state text := substring(action from '\{(\w+)\}');
+  named text[] := string_to_array(tg_argv[1], ' ');
+  acting text[] := string_to_array(tg_argv[2], ' ');
+  subject jsonb := audit_object(coalesce(changed ->> named[1], named[1]), changed ->> named[2]);
+  actor jsonb := audit_system();
 begin
-  perform audit(tg_argv[0] || '.' || case tg_op when 'DELETE' then 'deleted' else coalesce(changed ->> tg_argv[2], lower(tg_op)) end,
-    audit_system(), audit_object(tg_argv[0], changed ->> tg_argv[1]), null, changed ->> tg_argv[3]);
-  return null;
-end
-$$;
-
--- Accounts: sign-ins, passwords, second factors, holds and erasure. The service itself records failed sign-ins, because
--- sign_in_failures counts attempts before the password is checked, and mails too.
-create function audit_sign_in() returns trigger language plpgsql as $$
-begin
-  perform audit('user.signed_in', audit_object('user', new.user_id::text), audit_object('user', new.user_id::text), new.method);
-  return null;
-end
-$$;
-create trigger browser_sessions_audit after insert on browser_sessions for each row execute function audit_sign_in();
-
--- A hash with newer parameters is no new password.
-create function audit_password() returns trigger language plpgsql as $$
-begin
-  perform audit(case when current_setting('causeway.rehash', true) = 'on' then 'user.password_rehashed'
-    else 'user.password_changed' end, audit_object('user', new.id::text), audit_object('user', new.id::text));
-  return null;
-end
-$$;
-create trigger users_password_audit after update of password_hash on users
-  for each row when (old.password_hash is distinct from new.password_hash) execute function audit_password();
-
-create function audit_email() returns trigger language plpgsql as $$
-begin
-  perform audit('user.email_changed', audit_system(), audit_object('user', new.id::text));
-  return null;
-end
-$$;
--- Erasure replaces the address with a placeholder and has an entry of its own.
-create trigger users_email_audit after update of email on users
-  for each row when (old.email <> new.email and new.email not like 'erased-%@erased.invalid') execute function audit_email();
-
-create function audit_passkey() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'INSERT' then
-    perform audit('user.passkey_added', audit_object('user', new.user_id::text), audit_object('passkey', new.id::text));
+  if state is not null then action := replace(action, '{' || state || '}', changed ->> state); end if;
+  if named[3] is not null then subject := subject || jsonb_build_object(named[3], changed -> named[3]); end if;
+  if acting[3] is null and acting[1] is not null or acting[3] = 'unless_called' and actor ->> 'object' = 'service' then
+    actor := audit_object(acting[1], changed ->> acting[2]);
+  end if;
+  if tg_argv[4] = 'given' then
+    perform audit_with_reason(action, subject);
   else
-    perform audit('user.passkey_removed', audit_object('user', old.user_id::text), audit_object('passkey', old.id::text));
+    perform audit(action, actor, subject, (
+      select nullif(string_agg(changed #>> string_to_array(path, '.'), ' ' order by n), '')
+      from unnest(string_to_array(tg_argv[3], ' ')) with ordinality as detail (path, n)), changed ->> tg_argv[4]);
   end if;
   return null;
 end
 $$;
-create trigger passkeys_audit after insert or delete on passkeys for each row execute function audit_passkey();
 
-create function audit_totp() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'DELETE' then
-    perform audit('user.second_factor_removed', audit_system(), audit_object('user', old.user_id::text));
-    return null;
-  end if;
-  perform audit('user.second_factor_added', audit_system(), audit_object('user', new.user_id::text));
-  return null;
-end
-$$;
-create trigger totp_secrets_audit_added after update of confirmed_at on totp_secrets
-  for each row when (old.confirmed_at is null and new.confirmed_at is not null) execute function audit_totp();
-create trigger totp_secrets_audit_removed after delete on totp_secrets
-  for each row when (old.confirmed_at is not null) execute function audit_totp();
-
-create function audit_hold() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'INSERT' then
-    perform audit('user.held', audit_system(), audit_object('user', new.user_id::text), new.id::text || new.reason);
-  elsif old.released_at is null and new.released_at is not null then
-    perform audit('user.released', audit_system(), audit_object('user', new.user_id::text), new.id::text || new.release_reason);
-  end if;
-  return null;
-end
-$$;
-create trigger user_holds_audit after insert or update on user_holds for each row execute function audit_hold();
-
-create function audit_erasure() returns trigger language plpgsql as $$
-begin
-  perform audit_with_reason('user.erased', audit_object('user', new.user_id::text));
-  return null;
-end
-$$;
-create trigger erasures_audit after insert on erasures for each row execute function audit_erasure();
-
-create function audit_pii() returns trigger language plpgsql as $$
-begin
-  perform audit('personal_data.' || new.action, audit_object('actor', new.actor), audit_object('user', new.user_id::text),
-    array_to_string(new.fields, ' '));
-  return null;
-end
-$$;
-create trigger pii_audit_audit after insert on pii_audit for each row execute function audit_pii();
-
--- Consents. A grant that a new browser gets without a question keeps the time of the consent that it repeats. A consent that
--- adds scopes to a grant changes that time. The user ends a consent, or a command or the caller of a request does so; then the
--- entry names the user as well.
-create function audit_grant() returns trigger language plpgsql as $$
+-- What is recorded: the table, the operation, the condition, and
+-- - the action, in which {column} stands for the value of a column.
+-- - the subject: what it is (or the column that says so), the column with its id, and another column to name.
+-- - the actor: what it is and the column with its id. Empty: who called, see `audit_system`. With `unless_called`, the actor
+--   counts only if nobody called.
+-- - the columns whose values the entry has the hash of.
+-- - the column with the reason; `given` for the reason that the transaction has set.
+do $$
 declare
-  granting jsonb := audit_object('user', new.user_id::text);
-  client jsonb := audit_object('client', new.client_id);
+  rule record;
+  n integer := 0;
 begin
-  if tg_op = 'INSERT' and new.consented_at < now() then
-    perform audit('consent.reused', granting, client, new.payload #>> '{openid,scope}');
-  elsif tg_op = 'INSERT' or new.consented_at <> old.consented_at then
-    perform audit('consent.given', granting, client, new.payload #>> '{openid,scope}');
-  elsif old.revoked_at is null and new.revoked_at is not null then
-    if audit_system() ->> 'object' = 'service' then
-      perform audit('consent.ended', granting, client);
-    else
-      perform audit('consent.ended', audit_system(), client || jsonb_build_object('user_id', new.user_id));
-    end if;
-  end if;
-  return null;
-end
-$$;
-create trigger oauth_grants_audit after insert or update of revoked_at, consented_at on oauth_grants
-  for each row execute function audit_grant();
+  for rule in select * from (values
+    -- Accounts. The service itself records failed sign-ins, because sign_in_failures counts attempts before the password is
+    -- checked, and mails too. A hash with newer parameters is no new password. Erasure replaces the address with a placeholder
+    -- and has an entry of its own.
+    ('browser_sessions', 'insert', 'true', 'user.signed_in', 'user user_id', 'user user_id', 'method', ''),
+    ('users', 'update', 'old.password_hash is distinct from new.password_hash
+      and current_setting(''causeway.rehash'', true) is distinct from ''on''', 'user.password_changed', 'user id', 'user id', '', ''),
+    ('users', 'update', 'old.password_hash is distinct from new.password_hash
+      and current_setting(''causeway.rehash'', true) = ''on''', 'user.password_rehashed', 'user id', 'user id', '', ''),
+    ('users', 'update', 'old.email <> new.email and new.email not like ''erased-%@erased.invalid''',
+      'user.email_changed', 'user id', '', '', ''),
+    ('passkeys', 'insert', 'true', 'user.passkey_added', 'passkey id', 'user user_id', '', ''),
+    ('passkeys', 'delete', 'true', 'user.passkey_removed', 'passkey id', 'user user_id', '', ''),
+    ('totp_secrets', 'update', 'old.confirmed_at is null and new.confirmed_at is not null',
+      'user.second_factor_added', 'user user_id', '', '', ''),
+    ('totp_secrets', 'delete', 'old.confirmed_at is not null', 'user.second_factor_removed', 'user user_id', '', '', ''),
+    ('user_holds', 'insert', 'true', 'user.held', 'user user_id', '', 'id reason', ''),
+    ('user_holds', 'update', 'old.released_at is null and new.released_at is not null',
+      'user.released', 'user user_id', '', 'id release_reason', ''),
+    ('erasures', 'insert', 'true', 'user.erased', 'user user_id', '', '', 'given'),
+    ('pii_audit', 'insert', 'true', 'personal_data.{action}', 'user user_id', 'actor actor', 'fields', ''),
 
--- What partners and offers are.
-create function audit_partner() returns trigger language plpgsql as $$
-begin
-  perform audit_with_reason('partner.' || case when tg_op = 'INSERT' then 'insert'
-    when new.disabled_at is not distinct from old.disabled_at then 'update'
-    when new.disabled_at is null then 'enabled' else 'disabled' end, audit_object('partner', new.id::text));
-  return null;
-end
-$$;
-create trigger partners_audit after insert or update on partners for each row execute function audit_partner();
+    -- Consents. A grant that a new browser gets without a question keeps the time of the consent that it repeats. A consent that
+    -- adds scopes to a grant changes that time. The user ends a consent, or a command or the caller of a request does so.
+    ('oauth_grants', 'insert', 'new.consented_at < now()', 'consent.reused', 'client client_id', 'user user_id',
+      'payload.openid.scope', ''),
+    ('oauth_grants', 'insert', 'new.consented_at >= now()', 'consent.given', 'client client_id', 'user user_id',
+      'payload.openid.scope', ''),
+    ('oauth_grants', 'update', 'new.consented_at <> old.consented_at', 'consent.given', 'client client_id', 'user user_id',
+      'payload.openid.scope', ''),
+    ('oauth_grants', 'update', 'new.consented_at = old.consented_at and old.revoked_at is null and new.revoked_at is not null',
+      'consent.ended', 'client client_id user_id', 'user user_id unless_called', '', ''),
 
-create function audit_client() returns trigger language plpgsql as $$
-begin
-  perform audit('client.' || lower(tg_op), audit_system(), audit_object('client', new.client_id),
-    array_to_string(new.redirect_uris || new.scopes, ' ') || encode(new.secret_hash, 'hex'));
-  return null;
-end
-$$;
-create trigger oauth_clients_audit after insert or update on oauth_clients for each row execute function audit_client();
-create trigger webhook_endpoints_audit_new after insert on webhook_endpoints
-  for each row execute function audit_row('webhook_endpoint', 'id', '', '');
-create trigger webhook_endpoints_audit after update on webhook_endpoints for each row
-  when ((old.url, old.types, old.state, old.sealed_secret, old.deleted_at)
-    is distinct from (new.url, new.types, new.state, new.sealed_secret, new.deleted_at))
-  execute function audit_row('webhook_endpoint', 'id', 'state', 'disabled_reason');
-create function audit_offer() returns trigger language plpgsql as $$
-begin
-  if new.published_at is distinct from old.published_at then
-    perform audit('offer.published', audit_system(), audit_object('offer', new.id::text));
-  end if;
-  if new.closed_at is distinct from old.closed_at then
-    perform audit_with_reason(case when new.closed_at is null then 'offer.reopened' else 'offer.closed' end,
-      audit_object('offer', new.id::text));
-  end if;
-  return null;
-end
-$$;
-create trigger offers_audit after update on offers for each row execute function audit_offer();
-create trigger offers_audit_new after insert on offers for each row execute function audit_row('offer', 'id', '', '');
-create trigger offers_audit_change after update on offers
-  for each row when (old.updated_at <> new.updated_at) execute function audit_row('offer', 'id', '', '');
+    -- What partners and offers are.
+    ('partners', 'insert', 'true', 'partner.insert', 'partner id', '', '', 'given'),
+    ('partners', 'update', 'new.disabled_at is not distinct from old.disabled_at', 'partner.update', 'partner id', '', '', 'given'),
+    ('partners', 'update', 'old.disabled_at is not null and new.disabled_at is null', 'partner.enabled', 'partner id', '', '', 'given'),
+    ('partners', 'update', 'new.disabled_at is not null and new.disabled_at is distinct from old.disabled_at',
+      'partner.disabled', 'partner id', '', '', 'given'),
+    ('oauth_clients', 'insert', 'true', 'client.insert', 'client client_id', '', 'redirect_uris scopes secret_hash', ''),
+    ('oauth_clients', 'update', 'true', 'client.update', 'client client_id', '', 'redirect_uris scopes secret_hash', ''),
+    ('webhook_endpoints', 'insert', 'true', 'webhook_endpoint.insert', 'webhook_endpoint id', '', '', ''),
+    ('webhook_endpoints', 'update', '(old.url, old.types, old.state, old.sealed_secret, old.deleted_at)
+      is distinct from (new.url, new.types, new.state, new.sealed_secret, new.deleted_at)',
+      'webhook_endpoint.{state}', 'webhook_endpoint id', '', '', 'disabled_reason'),
+    ('offers', 'update', 'new.published_at is distinct from old.published_at', 'offer.published', 'offer id', '', '', ''),
+    ('offers', 'update', 'new.closed_at is not null and new.closed_at is distinct from old.closed_at',
+      'offer.closed', 'offer id', '', '', 'given'),
+    ('offers', 'update', 'new.closed_at is null and old.closed_at is not null', 'offer.reopened', 'offer id', '', '', 'given'),
+    ('offers', 'insert', 'true', 'offer.insert', 'offer id', '', '', ''),
+    ('offers', 'update', 'old.updated_at <> new.updated_at', 'offer.update', 'offer id', '', '', ''),
 
--- Eligibility: what the provider decided, what the user acknowledged, what the rules made of it, and what an operator approved.
-create trigger identity_reviews_audit_new after insert on identity_reviews
-  for each row execute function audit_row('identity_review', 'user_id', 'review_status', 'level_name');
-create trigger identity_reviews_audit after update on identity_reviews for each row
-  when ((old.review_status, old.answer, old.reject_type) is distinct from (new.review_status, new.answer, new.reject_type))
-  execute function audit_row('identity_review', 'user_id', 'review_status', 'level_name');
-create trigger document_submissions_audit_new after insert on document_submissions
-  for each row execute function audit_row('document_submission', 'id', 'status', '');
-create trigger document_submissions_audit after update of status on document_submissions
-  for each row when (old.status <> new.status) execute function audit_row('document_submission', 'id', 'status', '');
-create trigger country_changes_audit after insert or update on country_changes
-  for each row execute function audit_row('country_change', 'user_id', '', '');
-create function audit_requirement() returns trigger language plpgsql as $$
-begin
-  perform audit('requirement.' || new.status, audit_system(), audit_object('user', new.user_id::text),
-    new.requirement_id::text, new.action);
-  return null;
-end
-$$;
-create trigger reported_statuses_audit after insert or update on reported_statuses
-  for each row execute function audit_requirement();
-create function audit_acknowledgement() returns trigger language plpgsql as $$
-begin
-  perform audit('acknowledgement.recorded', audit_object('user', new.user_id::text), audit_object('offer', new.offer_id::text),
-    concat_ws(' ', new.id, new.client_id, new.document, new.version, new.sha256));
-  return null;
-end
-$$;
-create trigger acknowledgements_audit after insert on acknowledgements
-  for each row execute function audit_acknowledgement();
-create function audit_sanctions_hit() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'INSERT' then
-    perform audit('sanctions.hit', audit_system(), audit_object(new.subject, new.subject_id::text), new.id::text || new.address);
-  elsif old.cleared_at is null and new.cleared_at is not null then
-    perform audit('sanctions.cleared', audit_system(), audit_object(new.subject, new.subject_id::text),
-      new.id::text || new.clear_reason);
-  end if;
-  return null;
-end
-$$;
-create trigger sanctions_hits_audit after insert or update on sanctions_hits
-  for each row execute function audit_sanctions_hit();
+    -- Eligibility: what the provider decided, what the user acknowledged, what the rules made of it, and what an operator approved.
+    ('identity_reviews', 'insert', 'true', 'identity_review.{review_status}', 'identity_review user_id', '', '', 'level_name'),
+    ('identity_reviews', 'update', '(old.review_status, old.answer, old.reject_type)
+      is distinct from (new.review_status, new.answer, new.reject_type)',
+      'identity_review.{review_status}', 'identity_review user_id', '', '', 'level_name'),
+    ('document_submissions', 'insert', 'true', 'document_submission.{status}', 'document_submission id', '', '', ''),
+    ('document_submissions', 'update', 'old.status <> new.status', 'document_submission.{status}', 'document_submission id', '', '', ''),
+    ('country_changes', 'insert', 'true', 'country_change.insert', 'country_change user_id', '', '', ''),
+    ('country_changes', 'update', 'true', 'country_change.update', 'country_change user_id', '', '', ''),
+    ('reported_statuses', 'insert or update', 'true', 'requirement.{status}', 'user user_id', '', 'requirement_id', 'action'),
+    ('acknowledgements', 'insert', 'true', 'acknowledgement.recorded', 'offer offer_id', 'user user_id',
+      'id client_id document version sha256', ''),
+    ('sanctions_hits', 'insert', 'true', 'sanctions.hit', 'subject subject_id', '', 'id address', ''),
+    ('sanctions_hits', 'update', 'old.cleared_at is null and new.cleared_at is not null',
+      'sanctions.cleared', 'subject subject_id', '', 'id clear_reason', ''),
 
--- Permission: wallets that were bound, permitted on an allow-list and revoked there.
-create trigger option_addresses_audit after insert or delete on option_addresses
-  for each row execute function audit_row('option_address', 'id', '', '');
-create trigger allow_verifications_audit_new after insert on allow_verifications
-  for each row execute function audit_row('wallet_permission', 'id', 'state', '');
-create trigger allow_verifications_audit after update of state on allow_verifications
-  for each row when (old.state <> new.state) execute function audit_row('wallet_permission', 'id', 'state', '');
-create trigger allow_revocations_audit_new after insert on allow_revocations
-  for each row execute function audit_row('wallet_revocation', 'id', 'state', '');
-create trigger allow_revocations_audit after update of state on allow_revocations
-  for each row when (old.state <> new.state) execute function audit_row('wallet_revocation', 'id', 'state', '');
+    -- Permission: wallets that were bound, permitted on an allow-list and revoked there.
+    ('option_addresses', 'insert', 'true', 'option_address.insert', 'option_address id', '', '', ''),
+    ('option_addresses', 'delete', 'true', 'option_address.deleted', 'option_address id', '', '', ''),
+    ('allow_verifications', 'insert', 'true', 'wallet_permission.{state}', 'wallet_permission id', '', '', ''),
+    ('allow_verifications', 'update', 'old.state <> new.state', 'wallet_permission.{state}', 'wallet_permission id', '', '', ''),
+    ('allow_revocations', 'insert', 'true', 'wallet_revocation.{state}', 'wallet_revocation id', '', '', ''),
+    ('allow_revocations', 'update', 'old.state <> new.state', 'wallet_revocation.{state}', 'wallet_revocation id', '', '', ''),
 
--- Decisions about money: every status of a participation, freezing and ending. The entry of an ending names who ended the row,
--- because the service fails it later.
-create function audit_participation() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'INSERT' or new.status <> old.status then
-    perform audit('participation.' || new.status, audit_system(), audit_object('participation', new.id::text), new.reason,
-      new.reason);
-  end if;
-  if tg_op = 'UPDATE' and new.frozen_reason is distinct from old.frozen_reason then
-    perform audit(case when new.frozen_reason is null then 'participation.unfrozen' else 'participation.frozen' end,
-      audit_system(), audit_object('participation', new.id::text), new.frozen_reason, new.frozen_reason);
-  end if;
-  if tg_op = 'UPDATE' and old.ending_reason is null and new.ending_reason is not null then
-    perform audit('participation.ending', audit_system(), audit_object('participation', new.id::text), new.ending_reason,
-      new.ending_reason);
-  end if;
-  return null;
-end
-$$;
-create trigger participations_audit after insert or update on participations
-  for each row execute function audit_participation();
-create trigger refund_requests_audit after insert or update on refund_requests
-  for each row execute function audit_row('refund_request', 'id', 'state', '');
-create trigger refund_limits_audit after insert on refund_limits
-  for each row execute function audit_row('refund_limit', 'id', '', 'limit_usd');
+    -- Decisions about money: every status of a participation, freezing and ending. The entry of an ending names who ended the
+    -- row, because the service fails it later.
+    ('participations', 'insert', 'true', 'participation.{status}', 'participation id', '', 'reason', 'reason'),
+    ('participations', 'update', 'old.status <> new.status', 'participation.{status}', 'participation id', '', 'reason', 'reason'),
+    ('participations', 'update', 'new.frozen_reason is not null and new.frozen_reason is distinct from old.frozen_reason',
+      'participation.frozen', 'participation id', '', 'frozen_reason', 'frozen_reason'),
+    ('participations', 'update', 'new.frozen_reason is null and old.frozen_reason is not null',
+      'participation.unfrozen', 'participation id', '', '', ''),
+    ('participations', 'update', 'old.ending_reason is null and new.ending_reason is not null',
+      'participation.ending', 'participation id', '', 'ending_reason', 'ending_reason'),
+    ('refund_requests', 'insert or update', 'true', 'refund_request.{state}', 'refund_request id', '', '', ''),
+    ('refund_limits', 'insert', 'true', 'refund_limit.insert', 'refund_limit id', '', 'limit_usd', ''),
 
--- Settlement: what was signed and what became of it, what an operator requested, orders, pauses and differences.
-create function audit_transaction() returns trigger language plpgsql as $$
-begin
-  perform audit('transaction.' || new.state, audit_system(), audit_object('transaction', new.id::text), null, new.kind);
-  return null;
+    -- Settlement: what was signed and what became of it, what an operator requested, orders, pauses and differences.
+    ('operator_transactions', 'insert', 'true', 'transaction.{state}', 'transaction id', '', '', 'kind'),
+    ('operator_transactions', 'update', 'old.state <> new.state', 'transaction.{state}', 'transaction id', '', '', 'kind'),
+    ('operator_transactions', 'update', 'new.requested is distinct from old.requested and new.requested is not null',
+      'transaction.{requested}_requested', 'transaction id', '', '', ''),
+    ('tokenized_orders', 'insert', 'true', 'tokenized_order.{state}', 'tokenized_order id', '', '', ''),
+    ('tokenized_orders', 'update', 'old.state <> new.state', 'tokenized_order.{state}', 'tokenized_order id', '', '', ''),
+    ('settlement_pauses', 'insert', 'true', 'settlement_pause.insert', 'settlement_pause subject', '', '', 'reason'),
+    ('settlement_pauses', 'delete', 'true', 'settlement_pause.deleted', 'settlement_pause subject', '', '', 'reason'),
+    ('reconcile_differences', 'insert', 'true', 'reconcile.difference_found', 'reconcile_difference key', '', 'message', ''),
+    ('reconcile_differences', 'update', 'old.accepted_at is null and new.accepted_at is not null',
+      'reconcile.difference_accepted', 'reconcile_difference key', '', 'message', '')
+  ) as rules (changed, operation, condition, action, subject, actor, detail, reason)
+  loop
+    n := n + 1;
+    execute format('create trigger audit_%s after %s on %I for each row when (%s) execute function audit_row(%L, %L, %L, %L, %L)',
+      to_char(n, 'FM00'), rule.operation, rule.changed, rule.condition, rule.action, rule.subject, rule.actor, rule.detail, rule.reason);
+  end loop;
 end
 $$;
-create trigger operator_transactions_audit_new after insert on operator_transactions
-  for each row execute function audit_transaction();
-create trigger operator_transactions_audit after update of state on operator_transactions
-  for each row when (old.state <> new.state) execute function audit_transaction();
-create function audit_replacement() returns trigger language plpgsql as $$
-begin
-  perform audit('transaction.' || new.requested || '_requested', audit_system(),
-    audit_object('transaction', new.id::text));
-  return null;
-end
-$$;
-create trigger operator_transactions_audit_requested after update of requested on operator_transactions
-  for each row when (new.requested is distinct from old.requested and new.requested is not null)
-  execute function audit_replacement();
-create function audit_order() returns trigger language plpgsql as $$
-begin
-  perform audit('tokenized_order.' || new.state, audit_system(), audit_object('tokenized_order', new.id::text));
-  return null;
-end
-$$;
-create trigger tokenized_orders_audit_new after insert on tokenized_orders for each row execute function audit_order();
-create trigger tokenized_orders_audit after update of state on tokenized_orders
-  for each row when (old.state <> new.state) execute function audit_order();
-create trigger settlement_pauses_audit after insert or delete on settlement_pauses
-  for each row execute function audit_row('settlement_pause', 'subject', '', 'reason');
-create function audit_difference() returns trigger language plpgsql as $$
-begin
-  perform audit(case when tg_op = 'INSERT' then 'reconcile.difference_found' else 'reconcile.difference_accepted' end,
-    audit_system(), audit_object('reconcile_difference', new.key), new.message);
-  return null;
-end
-$$;
-create trigger reconcile_differences_audit_new after insert on reconcile_differences
-  for each row execute function audit_difference();
-create trigger reconcile_differences_audit after update of accepted_at on reconcile_differences
-  for each row when (old.accepted_at is null and new.accepted_at is not null) execute function audit_difference();
 
 -- PostgreSQL looks for tables among the temporary ones first, unless the search path names `pg_temp` last. A session could
 -- otherwise give these functions a start or a log of its own. A migration that adds or replaces a trigger function of the audit
