@@ -18,8 +18,15 @@ const ORDER = [
   ...['edges/cli', 'edges/doctor', 'edges', 'edges/operations'],
   ...['domain/settlement', 'domain/offer-files', 'domain/screening', 'domain/erasure', 'domain/tokenized'],
   ...['domain/participations', 'domain/wallets', 'domain/acknowledgements', 'domain/accounts'],
-  ...['domain/eligibility', 'domain/identity', 'domain/documents', 'domain/notices'],
-  ...['domain/requirements', 'domain/proofs', 'domain/holdings', 'domain/pii', 'domain/oauth'],
+  ...['domain/eligibility', 'domain/identity', 'domain/documents'],
+  ...[
+    'domain/requirements',
+    'domain/proofs',
+    'domain/holdings',
+    'domain/notices',
+    'domain/pii',
+    'domain/oauth',
+  ],
   ...['domain/webhooks', 'domain/offers', 'domain/users', 'domain/partners', 'domain/swaps'],
   ...[
     'platform/events',

@@ -1,8 +1,9 @@
 import { startDocumentReconciler } from '../domain/documents/reconcile.ts';
 import { startIdentityReconciler } from '../domain/identity/reconcile.ts';
-import { startNoticeWorker, startReminders } from '../domain/notices/worker.ts';
+import { startNoticeWorker } from '../domain/notices/worker.ts';
 import { startContractWatch } from '../domain/offer-files/contract-watch.ts';
 import { startOfferReports } from '../domain/offers/reported-state.ts';
+import { startReminders } from '../domain/requirements/reminders.ts';
 import { startStatusReports } from '../domain/requirements/report.ts';
 import { startScreening } from '../domain/screening/rescreen.ts';
 import { startSettlement } from '../domain/settlement/settlement.ts';

@@ -6,6 +6,7 @@ import { appendEvents } from '../../platform/events/event.ts';
 import { listEventReaders } from '../../platform/events/store.ts';
 import { recordDelivery } from '../../platform/http/webhook-receipt-store.ts';
 import type { Signing, SubmissionStatus } from '../../platform/providers/documents.ts';
+import { writeNotice } from '../notices/notice.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import {
   advanceSubmission,
@@ -15,7 +16,10 @@ import {
   type SubmissionRow,
 } from './store.ts';
 
-/** Never moves back to an earlier status. Reports the change if there is one. */
+/**
+ * Updates the submission to the provider's status, but never back to an earlier one. If the status changed, reports the
+ * change, and tells the user that there is a form to sign. Returns the row.
+ */
 export async function changeSubmission(
   ctx: Context,
   tx: Db,
@@ -24,8 +28,10 @@ export async function changeSubmission(
 ): Promise<SubmissionRow | undefined> {
   const before = await lockSubmission(tx, id);
   const row = await advanceSubmission(tx, id, signing, timestampOf(ctx.clock));
-  if (row !== undefined && before !== undefined && row.status !== before)
-    await reportSubmission(ctx, tx, row, before);
+  if (row === undefined || before === undefined || row.status === before) return row;
+  if (before === 'INITIALIZED' && row.status === 'SENT')
+    await writeNotice(tx, row.user_id, 'form_to_sign', id, { until: Date.parse(row.expires_at) });
+  await reportSubmission(ctx, tx, row, before);
   return row;
 }
 

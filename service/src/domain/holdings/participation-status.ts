@@ -3,6 +3,7 @@ import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { appendEvents, type EventSource, type NewEvent } from '../../platform/events/event.ts';
+import { insertParticipationNotices } from '../notices/store.ts';
 import {
   type ChangedRow,
   hasUnsettled,
@@ -12,13 +13,14 @@ import {
   type NewParticipation,
   releaseApprovals,
   type StatusChange,
+  type UpdatedRow,
   updateStatus,
 } from './participation-store.ts';
 import { wakeSettlement } from './wake.ts';
 
 /**
- * Inserts a participation, appends its event and wakes settlement. Returns false if another participation from the same
- * wallet already holds the approval.
+ * Inserts a participation, appends its event, tells the user if it is accepted, and wakes settlement. Returns false if
+ * another participation from the same wallet already holds the approval.
  */
 export async function insertParticipation(
   parts: EventSource,
@@ -27,16 +29,27 @@ export async function insertParticipation(
 ): Promise<boolean> {
   if (!(await insertRow(tx, row, parts.clock))) return false;
   await appendEvents(parts, tx, [eventOf(row)]);
+  if (row.status === 'pending') await insertParticipationNotices(tx, [row.id]);
   await wakeSettlement(tx, row.chain);
   return true;
 }
 
-/** Updates the rows whose status is in `from`, and appends their events. Returns how many rows changed. */
+/** Updates the rows whose status is in `from`, appends their events and tells their users. Returns how many rows changed. */
 export async function changeStatus(parts: EventSource, tx: Db, change: StatusChange): Promise<number> {
   const rows = await updateStatus(tx, change, toTimestamp(parts.clock.micros()));
   const events = rows.map((row) => ({ ...eventOf(row), changes: { status: row.previous_status } }));
   await appendEvents(parts, tx, events);
+  await insertParticipationNotices(
+    tx,
+    rows.filter(isTold).map(({ id }) => id),
+  );
   return rows.length;
+}
+
+/** Returns whether users are told of this change. A failure is reported only if the participation was accepted before. */
+function isTold({ previous_status: before, status }: UpdatedRow): boolean {
+  if (status === 'failed') return before === 'pending' || before === 'submitted';
+  return status !== before && ['pending', 'completed', 'remitted'].includes(status);
 }
 
 /**

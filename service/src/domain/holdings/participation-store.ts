@@ -158,7 +158,7 @@ export type ChangedRow = Pick<
   | 'chain'
 >;
 
-type UpdatedRow = ChangedRow & { previous_status: ParticipationStatus };
+export type UpdatedRow = ChangedRow & { previous_status: ParticipationStatus };
 
 export async function hasParticipations(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`select from participations where user_id = ${userId} limit 1`.execute(db);

@@ -15,6 +15,7 @@ import { savePersonalData } from '../pii/pii.ts';
 import { markPiiStale } from '../pii/store.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import { recordMove } from '../requirements/residence.ts';
+import { recordReview } from './review.ts';
 import {
   claimDueApplicant,
   finishCheck,
@@ -26,7 +27,6 @@ import {
   postponeCheck,
   resetReviews,
   savePerson,
-  saveReview,
   setApplicantId,
 } from './store.ts';
 
@@ -102,7 +102,7 @@ async function applyApplicant(
   }
   const { review, data } = applicant;
   if (review === null || !isLevelReview(review)) return HOUR_S;
-  await saveReview(tx, userId, review, asOf);
+  await recordReview(tx, userId, review, asOf);
   // Stores only verified data. If the reply contains no data, the provider has deleted the data, and we keep our copy.
   if (review.answer === 'GREEN' && Object.values(data).some((value) => value !== null)) {
     const saved = await savePersonalData(ctx, tx, userId, data, asOf);

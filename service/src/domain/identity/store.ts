@@ -61,22 +61,37 @@ export async function expectApplicant(db: Db, userId: string): Promise<void> {
 }
 
 /** A review on one of the levels that requirements ask for. */
-type LevelReview = Review & { levelName: Level };
+export type LevelReview = Review & { levelName: Level };
 
 export function isLevelReview(review: Review): review is LevelReview {
   return LEVELS.some((level) => level === review.levelName);
 }
 
-/** Keeps a newer review. A new approval has no person until `savePerson` stores one. */
-export async function saveReview(db: Db, userId: string, review: LevelReview, asOf: string): Promise<void> {
+/**
+ * Stores a level's review as of `asOf`, unless a newer review is already stored. Returns whether the outcome (status,
+ * answer and kind of rejection) has changed; the caller holds the lock of the applicant. A new approval has no person
+ * until `savePerson` stores one.
+ */
+export async function saveReview(
+  tx: Db,
+  userId: string,
+  review: LevelReview,
+  asOf: string,
+): Promise<boolean> {
   const { levelName, status, answer, rejectType, reviewedAt } = review;
+  const before = await tx
+    .selectFrom('identity_reviews')
+    .select(['review_status', 'answer', 'reject_type'])
+    .where('user_id', '=', userId)
+    .where('level_name', '=', levelName)
+    .executeTakeFirst();
   const reviewed_at = reviewedAt === null ? null : toTimestamp(reviewedAt * 1000);
   const person_hash = answer === 'GREEN' ? UNKNOWN_PERSON : null;
   const columns = { review_status: status, answer, reject_type: rejectType, reviewed_at, as_of: asOf };
   const isSameApproval = sql<boolean>`identity_reviews.answer = 'GREEN' and ${answer} = 'GREEN'
     and identity_reviews.reviewed_at = ${reviewed_at}`;
   const known_hash = sql<Buffer>`case when ${isSameApproval} then identity_reviews.person_hash else ${person_hash} end`;
-  await db
+  const { numInsertedOrUpdatedRows: saved } = await tx
     .insertInto('identity_reviews')
     .values({ user_id: userId, level_name: levelName, person_hash, ...columns })
     .onConflict((conflict) =>
@@ -85,7 +100,10 @@ export async function saveReview(db: Db, userId: string, review: LevelReview, as
         .doUpdateSet({ ...columns, person_hash: known_hash })
         .where('identity_reviews.as_of', '<=', asOf),
     )
-    .execute();
+    .executeTakeFirst();
+  const isSame =
+    before?.review_status === status && before.answer === answer && before.reject_type === rejectType;
+  return saved === 1n && !isSame;
 }
 
 export async function savePerson(

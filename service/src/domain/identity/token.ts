@@ -9,7 +9,8 @@ import { type Applicant, UNDER_REVIEW } from '../../platform/providers/identity.
 import { reportStatuses } from '../requirements/report.ts';
 import { shareAccount } from '../users/account.ts';
 import { findUser } from '../users/store.ts';
-import { expectApplicant, isFinallyRejected, lockApplicant, markDue, saveReview } from './store.ts';
+import { recordReview } from './review.ts';
+import { expectApplicant, isFinallyRejected, lockApplicant, markDue } from './store.ts';
 
 /**
  * Creates a token for the identity provider's flow. With `reset`, the user starts the level over. Throws
@@ -82,7 +83,7 @@ async function recordReset(ctx: Context, userId: string, levelName: Level): Prom
     if ((await lockApplicant(tx, userId)) === undefined) return;
     // A final rejection may have arrived since the reset, and must not be overwritten.
     await assertNotFinallyRejected(tx, userId);
-    await saveReview(tx, userId, review, asOf);
+    await recordReview(tx, userId, review, asOf);
     await reportStatuses(ctx, tx, userId);
   });
 }

@@ -7,13 +7,13 @@ import { recordDelivery } from '../../platform/http/webhook-receipt-store.ts';
 import type { IdentityEvent } from '../../platform/providers/identity.ts';
 import { markPiiStale } from '../pii/store.ts';
 import { reportStatuses } from '../requirements/report.ts';
+import { recordReview } from './review.ts';
 import {
   findUserOfApplicant,
   isLevelReview,
   lockApplicant,
   markDue,
   resetReviews,
-  saveReview,
   setActive,
   setApplicantId,
 } from './store.ts';
@@ -61,7 +61,7 @@ async function applyEffect(tx: Db, userId: string, { effect, review, at }: Ident
   const asOf = toTimestamp(at * 1000);
   switch (effect) {
     case 'review':
-      if (review !== null && isLevelReview(review)) await saveReview(tx, userId, review, asOf);
+      if (review !== null && isLevelReview(review)) await recordReview(tx, userId, review, asOf);
       return;
     case 'activated':
     case 'deactivated':

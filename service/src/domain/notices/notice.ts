@@ -6,7 +6,7 @@ import { insertNotice } from './store.ts';
 export const TOPICS = ['verification', 'acceptance', 'forms', 'reminders'] as const;
 export type Topic = (typeof TOPICS)[number];
 
-/** The kinds of notices that become mails, with their topics. Triggers write most notices (migration `0013_notices`). */
+/** The kinds of notices that become mails, with their topics. */
 export const NOTICE_TOPICS = {
   signed_in: null,
   participation_completed: null,

@@ -4,14 +4,16 @@ import { makeOffer, saleFile } from '../../../test/support/offers.ts';
 import { startWorld, type World } from '../../../test/support/providers.ts';
 import { partnerOf } from '../../../test/support/tokens.ts';
 import { newId } from '../../kernel/ids.ts';
+import { timestampOf } from '../../kernel/wire.ts';
 import type { Mail } from '../../platform/mail/mail.ts';
-import { changeStatus } from '../holdings/participation-status.ts';
-import type { StatusChange } from '../holdings/participation-store.ts';
+import { changeStatus, insertParticipation } from '../holdings/participation-status.ts';
+import type { NewParticipation, StatusChange } from '../holdings/participation-store.ts';
+import { writeReminders } from '../requirements/reminders.ts';
 import { holdUser } from '../users/hold.ts';
 import { setLocale } from '../users/store.ts';
 import { unsubscribe } from './preferences.ts';
 import { deleteOldNotices } from './store.ts';
-import { sendNotices, writeReminders } from './worker.ts';
+import { sendNotices } from './worker.ts';
 
 const DAY_S = 86_400;
 const LEVEL = 'BasicKYCLevel';
@@ -56,14 +58,25 @@ async function mails(): Promise<Mail[]> {
 }
 const subjects = async () => (await mails()).map(({ subject }) => subject);
 
-async function participate(status = 'prepared'): Promise<string> {
-  const id = newId(world.ctx.clock, world.ctx.random);
-  await sql`insert into participations (id, partner_id, user_id, offer_id, offer_option_id, status, amount, asset_id,
-      asset_code, asset_name, asset_digits, chain, wallet_address, fund_address, token_address, approval_hash,
-      prepared_at, inserted_at, updated_at)
-    values (${id}, ${partnerOf('partner-one')}, ${userId}, ${offer.id}, ${offer.options[0]?.id}, ${status}, 1500000, 'usd-coin',
-      'USDC', 'USD Coin', 6, 'ethereum_sepolia', ${ADDRESS}, ${ADDRESS}, ${ADDRESS}, ${Buffer.from(id.replaceAll('-', '').repeat(2), 'hex')},
-      now(), now(), now())`.execute(world.ctx.db);
+async function participate(status: 'prepared' | 'pending' = 'prepared'): Promise<string> {
+  const { ctx } = world;
+  const id = newId(ctx.clock, ctx.random);
+  const now = timestampOf(ctx.clock);
+  const row = {
+    ...{ id, partner_id: partnerOf('partner-one'), user_id: userId, offer_id: offer.id },
+    ...{
+      offer_option_id: offer.options[0]?.id ?? '',
+      status,
+      reason: null,
+      amount: '1500000',
+      price_usd: null,
+    },
+    ...{ asset_id: 'usd-coin', asset_code: 'USDC', asset_name: 'USD Coin', asset_digits: 6 },
+    ...{ chain: 'ethereum_sepolia', wallet_address: ADDRESS, fund_address: ADDRESS, token_address: ADDRESS },
+    ...{ vault_address: null, source_address: null, inserted_at: now, updated_at: now },
+    approval_hash: Buffer.from(id.replaceAll('-', '').repeat(2), 'hex'),
+  };
+  await ctx.db.transaction().execute((tx) => insertParticipation(ctx, tx, row as NewParticipation));
   return id;
 }
 async function move(id: string, ...statuses: StatusChange['to'][]): Promise<void> {

@@ -15,6 +15,18 @@ export async function insertNotice(tx: Db, notice: Insertable<Database['notices'
     .execute();
 }
 
+/** Writes a notice of the status of each of these participations, unless the user has been told of this status. */
+export async function insertParticipationNotices(tx: Db, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  // Neither reasons nor holds are part of a notice: the user must not learn of a hold from a mail.
+  await sql`insert into notices (user_id, kind, occurrence, data)
+    select p.user_id, 'participation_' || p.status, p.id::text, jsonb_build_object('offer', o.name, 'partner', r.name,
+      'amount', p.amount::text, 'digits', p.asset_digits, 'asset', p.asset_code)
+    from unnest(${ids}::uuid[]) with ordinality as n (id, row) join participations p on p.id = n.id
+      join offers o on o.id = p.offer_id join partners r on r.id = p.partner_id
+    order by n.row on conflict do nothing`.execute(tx);
+}
+
 const RETRY_DELAY = sql.raw("interval '10 minutes'");
 
 /** Locks the oldest waiting notices until the transaction ends. Other nodes skip them. */

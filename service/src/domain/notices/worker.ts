@@ -1,5 +1,4 @@
 import { formatUnits } from 'viem/utils';
-import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { startInterval } from '../../platform/jobs/interval.ts';
@@ -7,20 +6,15 @@ import type { MessageValues } from '../../platform/mail/catalogue.ts';
 import type { Mail } from '../../platform/mail/mail.ts';
 import { composeMail } from '../../platform/mail/mail.ts';
 import { sendMail } from '../../platform/mail/outbox.ts';
-import { validUntil } from '../requirements/validity.ts';
 import { findUser, isErasedUser, type User } from '../users/store.ts';
 import { localeOf } from '../users/user.ts';
 import { NOTICE_TOPICS, type NoticeKind, type Topic } from './notice.ts';
 import { unsubscribeUrl } from './preferences.ts';
 import {
-  insertAccreditationReminders,
-  insertFormReminders,
-  insertLinkReminders,
   listOptOuts,
   lockWaitingNotices,
   markHandled,
   postponeNotices,
-  type ReminderCursor,
   type WaitingNotice,
 } from './store.ts';
 
@@ -110,34 +104,4 @@ function toMail(
     default:
       return compose<typeof kind>({ url, until: Number(data.until) });
   }
-}
-
-const REMINDER_INTERVAL_MS = 30_000;
-const DAY_MS = 86_400_000;
-const EXPIRY_NOTICE_MS = 14 * DAY_MS;
-/** Short, because operators can configure links that are valid for only a few days. */
-const LINK_NOTICE_MS = 2 * DAY_MS;
-
-/** Reminds users of signing links, forms and accreditations that expire soon. Any number of nodes may run this job. */
-export function startReminders(ctx: Context): () => Promise<void> {
-  return startInterval(ctx, REMINDER_INTERVAL_MS, 'writing reminders failed', () => writeReminders(ctx));
-}
-
-export async function writeReminders({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<void> {
-  const now = clock.now();
-  const at = (time: number) => toTimestamp(Math.floor(time) * 1000);
-  while (await insertAccreditationReminders(db, at(now), at(now + EXPIRY_NOTICE_MS)));
-  await inBatches((after) => insertLinkReminders(db, at(now), at(now + LINK_NOTICE_MS), after));
-  // A form expires at the end of the third calendar year after the year of its signature, so all forms signed in the
-  // same year expire together.
-  const signedInYear = new Date(now).getUTCFullYear() - 3;
-  const end = validUntil(Date.UTC(signedInYear, 0, 1));
-  if (end - now <= EXPIRY_NOTICE_MS)
-    await inBatches((after) => insertFormReminders(db, signedInYear, end - DAY_MS, after));
-}
-
-async function inBatches(
-  write: (after: ReminderCursor | null) => Promise<ReminderCursor | null>,
-): Promise<void> {
-  for (let after = await write(null); after !== null; ) after = await write(after);
 }
