@@ -9,6 +9,6 @@ export async function recordReview(tx: Db, userId: string, review: LevelReview, 
   if (status !== 'completed' && status !== 'awaitingUser') return;
   const rejected = rejectType === 'FINAL' ? 'review_rejected' : 'review_action_needed';
   const kind = answer === 'GREEN' ? 'review_approved' : rejected;
-  const occurrence = `${levelName} ${reviewedAt === null ? asOf : new Date(reviewedAt).toISOString()}`;
+  const occurrence = `${levelName} ${new Date(reviewedAt ?? asOf).toISOString()}`;
   await writeNotice(tx, userId, kind, occurrence, { level: levelName });
 }
