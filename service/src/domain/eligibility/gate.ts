@@ -1,19 +1,18 @@
 import type { UserCaller } from '../../kernel/access.ts';
 import type { ChainName } from '../../kernel/chains.ts';
 import { ApiError, type ErrorCode } from '../../kernel/errors.ts';
-import type { OfferOption } from '../../kernel/model/stored-offer.ts';
+import type { OfferOption, StoredOffer } from '../../kernel/model/stored-offer.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Offer } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { listOptions } from '../offers/store.ts';
-import { lockProofs } from '../proofs/proof-store.ts';
+import { assertStarted, readLockedOffer } from '../offers/offer.ts';
 import { readFacts } from '../requirements/facts.ts';
-import { lockApplicants } from '../requirements/store.ts';
-import { lockActiveAccount } from '../users/account.ts';
+import { assertMayAct } from '../users/account.ts';
 import { decide, decideRules } from './decide.ts';
 import { CHECKS, type Purpose, refusalOf } from './purpose.ts';
 import type { Finding } from './requirement-check.ts';
 import { type ReadSituation, readSituations, readSituationsOfAll, type Subject } from './situation.ts';
+import { lockStanding } from './store.ts';
 
 export type GateInput = {
   offer: Offer;
@@ -62,10 +61,10 @@ export async function decideForAll(
 }
 
 /**
- * Repeats the checks that read no chain: hold, sanction, requirements and proof. Call it in the transaction that stores
- * the participation, order or permission. Throws if the user has lost eligibility since the first check. Until the
- * transaction ends, locks the account, the proofs and the facts against changes. Runs `first` before taking these
- * locks.
+ * Repeats the checks that read no chain: sale window, hold, sanction, requirements and proof. Call it in the transaction
+ * that stores the participation, order or permission. Throws if the user has lost eligibility since the first check.
+ * Until the transaction ends, locks the offer, the account, the proofs and the facts against changes. Returns the offer
+ * as it is stored.
  */
 export async function lockEligible(
   ctx: Pick<Context, 'sanctions' | 'clock' | 'config' | 'openPiiFacts' | 'recordRefusal' | 'requestId'>,
@@ -73,31 +72,30 @@ export async function lockEligible(
   { userId, partnerId }: Pick<UserCaller, 'userId' | 'partnerId'>,
   purpose: Purpose,
   { offer, options, wallet }: Pick<GateInput, 'options' | 'wallet'> & { offer: Pick<Offer, 'id'> },
-  first?: () => Promise<void>,
-): Promise<void> {
-  const ids = options.map(({ id }) => id);
+): Promise<StoredOffer> {
+  const { isProven, ...account } = await lockStanding(tx, { offerId: offer.id, userId, partnerId, wallet });
+  let stored: StoredOffer;
   try {
-    await first?.();
-    await lockActiveAccount(tx, userId);
+    stored = await readLockedOffer(tx, offer.id, partnerId, ctx.clock);
+    if (CHECKS[purpose].has('offer_window')) assertStarted(stored, ctx.clock);
+    assertMayAct(account);
   } catch (error) {
     const isRefusal = error instanceof ApiError && REFUSALS_OF_LOCKS.has(error.code);
     throw isRefusal ? recordRefused(ctx, { userId }, offer.id, error) : error;
   }
-  const proof = { user_id: userId, partner_id: partnerId, wallet_address: wallet };
-  const isProven = await lockProofs(tx, [proof]);
-  // Blocks new results from the identity provider.
-  await lockApplicants(tx, [userId]);
+  const ids = options.map(({ id }) => id);
   const facts = await readFacts(ctx, tx, userId, ids);
-  // Read again, because the caller's copies of the options may be out of date.
-  const current = await listOptions(tx, ids);
   if (facts === null) throw new ApiError('unauthorized');
   const standing = { facts, isHeld: false, isSanctioned: ctx.sanctions.has(wallet), isProven };
+  // The caller's copies of the options may be out of date.
+  const current = stored.options.filter(({ id }) => ids.includes(id));
   if (current.length < ids.length) throw new ApiError('not_found');
   const findings = current.flatMap((option) =>
     decideRules(offer.id, option, standing, ctx.config, ctx.clock.now()),
   );
   const refusal = refusalOf(purpose, findings);
   if (refusal !== null) throw recordRefused(ctx, { userId }, offer.id, refusal);
+  return stored;
 }
 
 /** Throws a refusal with all failed checks. Returns whether `lockEligible` repeats every check of an order. */

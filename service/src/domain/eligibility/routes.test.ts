@@ -309,3 +309,50 @@ test('a payment waits for the end of a review, and fails only if the requirement
   await sql`delete from wallet_proofs where address = ${mine.address}`.execute(app.ctx.db);
   expect(await decide()).toMatchObject({ to: 'fail' });
 });
+
+test('a purchase that waited for a lock sees everything that was committed meanwhile', async () => {
+  const { ctx } = app;
+  const options = [{ slug: 'only', requirements: [{ type: 'kyc_approved' }] }] as never;
+  const contested = await makeOffer(ctx, saleFile({ slug: 'contested', options }));
+  const caller = { userId: userId(40), partnerId: partnerOf('partner-one') };
+  const mine = evmWallet('contested').address;
+  await person(app, { userId: caller.userId });
+  const reset = async () => {
+    await sql`update users set held_at = null where id = ${caller.userId}`.execute(ctx.db);
+    await putFacts(ctx, { userId: caller.userId });
+    await proveWallets(ctx, [mine], { userId: caller.userId });
+  };
+  const input = { offer: contested, options: contested.options, wallet: mine };
+  const lock = () =>
+    ctx.db.transaction().execute((tx) => lockEligible(ctx, tx, caller, 'participate', input));
+  await reset();
+  expect((await lock()).id).toBe(contested.id);
+  const waiting = sql`select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  for (const [change, code] of [
+    [sql`update users set held_at = now() where id = ${caller.userId}`, 'account_restricted'],
+    [sql`delete from wallet_proofs where address = ${mine}`, 'wallet_not_proven'],
+    [
+      sql`with applicant as (update identity_applicants set due_at = now() where user_id = ${caller.userId})
+        delete from identity_reviews where user_id = ${caller.userId}`,
+      'requirements_not_met',
+    ],
+    [sql`update offers set closed_at = '2026-01-01T00:00:00Z' where id = ${contested.id}`, 'offer_ended'],
+    [
+      sql`with locked as (select from offers where id = ${contested.id} for update)
+        delete from offer_partners where offer_id = ${contested.id} and (select count(*) from locked) = 1`,
+      'not_found',
+    ],
+  ] as const) {
+    await reset();
+    const tx = await ctx.db.startTransaction().execute();
+    await change.execute(tx);
+    const outcome = lock().then(
+      () => 'eligible',
+      (error: { code: string }) => error.code,
+    );
+    await expect.poll(async () => (await waiting.execute(ctx.db)).rows.length).toBe(1);
+    await tx.commit().execute();
+    expect(await outcome).toBe(code);
+  }
+});

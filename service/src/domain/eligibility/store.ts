@@ -1,5 +1,7 @@
-import { CompiledQuery } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import type { Db } from '../../platform/db/pool.ts';
+import type { AccountState } from '../users/store.ts';
+import { erasedAddressOf } from '../users/user.ts';
 
 export type ProofRow = [
   address: string,
@@ -9,6 +11,34 @@ export type ProofRow = [
   text: string | null,
   signature: string | null,
 ];
+
+/**
+ * Locks an offer against changes, the user's account against holds, the proofs of the wallet, and the user's applicant,
+ * whom the identity provider cannot update until the transaction ends. Returns the state of the account, and whether the
+ * wallet is proven. One statement takes these locks, in this order: each part reads the count of the part before it. It
+ * sees the locked rows as they are after the wait. Everything else must be read in a later statement.
+ */
+export async function lockStanding(
+  tx: Db,
+  { offerId, userId, partnerId, wallet }: Record<'offerId' | 'userId' | 'partnerId' | 'wallet', string>,
+): Promise<AccountState & { isProven: boolean }> {
+  const { rows } = await sql<AccountState & { isProven: boolean }>`
+    with offer as materialized (select from offers where id = ${offerId} for share),
+      account as materialized (
+        select held_at is not null as is_held, email = ${erasedAddressOf(userId)} as is_erased from users
+        where id = ${userId} and (select count(*) from offer) >= 0 for no key update),
+      proofs as materialized (
+        select from wallet_proofs where partner_id = ${partnerId} and user_id = ${userId} and address = ${wallet}
+          and (select count(*) from account) >= 0 order by chain for share),
+      applicants as materialized (
+        select from identity_applicants where user_id = ${userId} and (select count(*) from proofs) >= 0 for share)
+    select coalesce((select is_held from account), false) as "isHeld",
+      coalesce((select is_erased from account), false) as "isErased",
+      (select count(*) from proofs) > 0 as "isProven", (select count(*) from applicants) as applicants`.execute(
+    tx,
+  );
+  return rows[0] ?? { isHeld: false, isErased: false, isProven: false };
+}
 
 export type SituationRow = {
   is_held: boolean;

@@ -1,6 +1,6 @@
 import type { OfferOption } from '../../kernel/model/stored-offer.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { lockOptionTerms } from '../offers/offer.ts';
+import { lockOptionSupply } from '../offers/store.ts';
 import { listReserved, lockOption } from './participation-store.ts';
 
 /**
@@ -50,8 +50,16 @@ function readDecimal(text: string): Fraction {
  * is left. Call this in the transaction that moves a participation to `pending`.
  */
 export async function lockRemainingSupply(tx: Db, optionId: string, digits: number): Promise<bigint | null> {
-  const option = await lockOptionTerms(tx, optionId);
+  return lockSupply(tx, { id: optionId, ...(await lockOptionSupply(tx, optionId)) }, digits);
+}
+
+/** Like `lockRemainingSupply`, for an option that cannot change, because the caller has locked the offer. */
+export async function lockSupply(
+  tx: Db,
+  option: Capped & { id: string },
+  digits: number,
+): Promise<bigint | null> {
   if (!option.total_token_supply || !option.price_usd) return null;
-  await lockOption(tx, optionId);
-  return remainingSupply(option, await listReserved(tx, optionId), digits);
+  await lockOption(tx, option.id);
+  return remainingSupply(option, await listReserved(tx, option.id), digits);
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type TestApp, testApp } from '../../../test/support/app.ts';
 import { makeOffer, saleFile, tokenizedFile } from '../../../test/support/offers.ts';
 import { makeClient, makeUser, partnerOf, USER } from '../../../test/support/tokens.ts';
-import { lockOpenOffer } from '../offers/offer.ts';
+import { lockOptions } from '../offers/offer.ts';
 import { readOfferBySlug } from '../offers/store.ts';
 import { applyOffers, OfferRefusedError, planOffers } from './apply.ts';
 import type { OfferFile } from './file-schema.ts';
@@ -118,7 +118,7 @@ describe('the price of an option', () => {
   test('waits for a participation that is being created, and then stays', async () => {
     const offer = await makeOffer(one.ctx, at('3'));
     const tx = await one.ctx.db.startTransaction().execute();
-    await lockOpenOffer(tx, offer.id, partnerOf('partner-one'), one.ctx.clock);
+    await lockOptions(tx, offer.id, partnerOf('partner-one'), one.ctx.clock);
     const applied = refusal(applyOffers(one.ctx, [at('4')]));
     const isWaiting = sql<{ n: number }>`select count(*)::int as n from pg_locks where not granted`;
     while ((await isWaiting.execute(one.ctx.db)).rows[0]?.n === 0) await sleep(5);

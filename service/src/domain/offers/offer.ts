@@ -19,14 +19,13 @@ import type { Catalogue, Offer, PartnerOffers } from '../../platform/context/por
 import { createNotifiedCache } from '../../platform/db/notified-cache.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import {
-  isAssigned,
   listAllOffers,
   listPartnersOf,
   listPublished,
-  lockOfferWindow,
-  lockOptionSupply,
   readOfferById,
   readOfferBySlug,
+  readPublished,
+  shareOffer,
 } from './store.ts';
 
 type OfferState = 'upcoming' | 'open' | 'ended';
@@ -123,13 +122,24 @@ export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: 
 }
 
 /**
- * Locks the offer against changes until the transaction ends. Throws unless the offer is open and still assigned to the
- * partner. Reads the offer from the database, because the caller's copy from the catalogue may be slightly out of date.
+ * Reads the offer from the database, because the caller's copy from the catalogue may be slightly out of date. Throws if
+ * the offer has ended or is not published for the partner any more. Call it in a statement after the one that locks the
+ * offer, so that it sees what was committed while the lock was waited for.
  */
-export async function lockOpenOffer(tx: Db, offerId: string, partnerId: string, clock: Clock): Promise<void> {
-  const window = await lockWindow(tx, offerId, partnerId, clock);
-  if (window.starts_at !== null && clock.now() < Date.parse(window.starts_at))
-    throw new ApiError('offer_not_started');
+export async function readLockedOffer(
+  tx: Db,
+  offerId: string,
+  partnerId: string,
+  clock: Clock,
+): Promise<StoredOffer> {
+  const stored = await readPublished(tx, partnerId, offerId);
+  if (stored === null) throw new ApiError('not_found');
+  if (stored.ends_at !== null && clock.now() >= Date.parse(stored.ends_at)) throw new ApiError('offer_ended');
+  return stored;
+}
+
+export function assertStarted({ starts_at }: StoredOffer, clock: Clock): void {
+  if (starts_at !== null && clock.now() < Date.parse(starts_at)) throw new ApiError('offer_not_started');
 }
 
 /**
@@ -148,11 +158,10 @@ export class TermsChanged extends Error {
 
 /**
  * Throws `TermsChanged` unless the stored offer has the terms of the caller's copy: options, contracts and funding
- * assets. Call it under the lock of `lockOpenOffer`.
+ * assets.
  */
-export async function assertSameTerms(tx: Db, offer: Offer): Promise<void> {
-  const stored = await readOfferById(tx, offer.id);
-  if (stored !== null && termsOf(stored) !== termsOf(offer)) throw new TermsChanged(toOffer(stored));
+export function assertSameTerms(offer: Offer, stored: StoredOffer): void {
+  if (termsOf(stored) !== termsOf(offer)) throw new TermsChanged(toOffer(stored));
 }
 
 function termsOf({ options, contracts, funding_assets }: StoredOffer): string {
@@ -169,24 +178,8 @@ export async function lockOptions(
   partnerId: string,
   clock: Clock,
 ): Promise<OfferOption[]> {
-  await lockWindow(tx, offerId, partnerId, clock);
-  return (await readOfferById(tx, offerId))?.options ?? [];
-}
-
-async function lockWindow(tx: Db, offerId: string, partnerId: string, clock: Clock) {
-  const window = await lockOfferWindow(tx, offerId);
-  // A statement of its own, so that it sees what was committed while the lock was waited for.
-  if (window === null || !(await isAssigned(tx, offerId, partnerId))) throw new ApiError('not_found');
-  if (window.ends_at !== null && clock.now() >= Date.parse(window.ends_at)) throw new ApiError('offer_ended');
-  return window;
-}
-
-/**
- * Locks an option against changes until the transaction ends, and returns its price and its supply cap, even if its
- * offer is no longer listed.
- */
-export function lockOptionTerms(tx: Db, optionId: string) {
-  return lockOptionSupply(tx, optionId);
+  await shareOffer(tx, offerId);
+  return (await readLockedOffer(tx, offerId, partnerId, clock)).options;
 }
 
 /** Lists all published offers that have not ended, across all partners. */

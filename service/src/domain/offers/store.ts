@@ -7,9 +7,17 @@ import type { Database } from '../../platform/db/tables.ts';
 
 /** Lists the published offers of a partner, newest first. */
 export async function listPublished(db: Db, partnerId: string): Promise<StoredOffer[]> {
-  const isOffered = sql<boolean>`o.published_at is not null and exists (
+  return readOffers(db, isPublishedFor(partnerId));
+}
+
+/** Reads an offer if it is published for the partner. */
+export async function readPublished(db: Db, partnerId: string, id: string): Promise<StoredOffer | null> {
+  return (await readOffers(db, sql`o.id = ${id} and ${isPublishedFor(partnerId)}`))[0] ?? null;
+}
+
+function isPublishedFor(partnerId: string): RawBuilder<boolean> {
+  return sql`o.published_at is not null and exists (
     select from offer_partners p where p.offer_id = o.id and p.partner_id = ${partnerId})`;
-  return readOffers(db, isOffered);
 }
 
 export async function listAllOffers(db: Db): Promise<StoredOffer[]> {
@@ -95,22 +103,9 @@ const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'addres
     'decimals', t.decimals) order by t.position)
     from offer_funding_tokens t where t.offer_id = c.offer_id and t.chain = c.chain), '[]'))`;
 
-/** Locks the offer against changes and returns its sale window. Returns null if there is no such published offer. */
-export async function lockOfferWindow(
-  tx: Db,
-  offerId: string,
-): Promise<{ starts_at: string | null; ends_at: string | null } | null> {
-  const { rows } = await sql<{ starts_at: string | null; ends_at: string | null }>`
-    select starts_at, least(ends_at, closed_at) as ends_at from offers
-    where id = ${offerId} and published_at is not null for share`.execute(tx);
-  return rows[0] ?? null;
-}
-
-/** Returns whether the offer is assigned to the partner. */
-export async function isAssigned(db: Db, offerId: string, partnerId: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from offer_partners where offer_id = ${offerId} and partner_id = ${partnerId}`.execute(db);
-  return rows.length > 0;
+/** Locks the offer against changes until the transaction ends. */
+export async function shareOffer(tx: Db, offerId: string): Promise<void> {
+  await sql`select from offers where id = ${offerId} for share`.execute(tx);
 }
 
 /** Locks an option against changes until the transaction ends, and returns its price and its supply cap. */

@@ -48,8 +48,19 @@ export async function listUnsettled(
   });
 }
 
-/** Returns whether this service signed the transaction. */
-export async function isOwnTransaction(db: Db, hash: Buffer): Promise<boolean> {
-  const { rows } = await sql`select from operator_attempts where hash = ${hash}`.execute(db);
-  return rows.length > 0;
+/**
+ * Returns whether a participation from the wallet holds the approval, and whether the transaction is one that this
+ * service signed.
+ */
+export async function readApprovalUse(
+  db: Db,
+  chain: string,
+  hash: Buffer,
+  wallet: string,
+): Promise<{ isUsed: boolean; isOwn: boolean }> {
+  const { rows } = await sql<{ isUsed: boolean; isOwn: boolean }>`
+    select exists (select from participations where chain = ${chain} and approval_hash = ${hash}
+        and wallet_address = ${wallet} and holds_approval) as "isUsed",
+      exists (select from operator_attempts where hash = ${hash}) as "isOwn"`.execute(db);
+  return rows[0] ?? { isUsed: false, isOwn: false };
 }

@@ -20,18 +20,17 @@ import {
   type NewParticipation as NewRow,
   REQUEST_COLUMNS,
 } from '../holdings/participation-store.ts';
-import { lockRemainingSupply } from '../holdings/supply.ts';
+import { lockSupply } from '../holdings/supply.ts';
 import {
   assertReadable,
   assertSameTerms,
   contractOn,
   findOffer,
   findOption,
-  lockOpenOffer,
   TermsChanged,
 } from '../offers/offer.ts';
 import { judgeApproval, lockShortage, type SharedAllowance } from './approval.ts';
-import { isOwnTransaction } from './approval-store.ts';
+import { readApprovalUse } from './approval-store.ts';
 import { openFundingChain } from './funding-chain.ts';
 import { showParticipation } from './participation.ts';
 
@@ -114,10 +113,10 @@ async function createUnder(
   await chain.assertAcceptable(wallet, amount);
   if (refusal !== null) throw recordRefused(ctx, caller, offer.id, refusal);
   assertSupply(findings, offer.funding_assets[0]?.fractional_digits ?? 0, amount, asset.fractional_digits);
-  if (await isApprovalUsed(ctx, request, hash)) return findRecorded(ctx, request, hash);
+  const { isUsed, isOwn } = await readApprovalUse(ctx.db, input.chain, hash, wallet);
+  if (isUsed) return findRecorded(ctx, request, hash);
   // Nobody else knows the hash of a transaction before the service has stored it, so later checks need not repeat this.
-  if (await isOwnTransaction(ctx.db, hash))
-    throw new ApiError('approval_invalid', { reason: 'not_an_approval' });
+  if (isOwn) throw new ApiError('approval_invalid', { reason: 'not_an_approval' });
 
   const required = {
     ...{ user: wallet, fund: contract.address, token: token.address },
@@ -195,11 +194,6 @@ async function findExisting(
   return same === undefined ? null : showParticipation(same);
 }
 
-async function isApprovalUsed({ db }: Context, request: RequestColumns, hash: Buffer): Promise<boolean> {
-  const rows = await listByApproval(db, request.chain, hash);
-  return rows.some((row) => row.holds_approval && row.wallet_address === request.wallet_address);
-}
-
 /**
  * Returns the participation that an identical request has created in the meantime. Throws
  * `approval_already_used` if a different request used the approval.
@@ -225,10 +219,7 @@ async function recordParticipation(
 ): Promise<Participation> {
   return ctx.commitReply(async (tx) => {
     const gate = { offer, options: [option], wallet: row.wallet_address };
-    await lockEligible(ctx, tx, caller, 'participate', gate, () =>
-      lockOpenOffer(tx, offer.id, caller.partnerId, ctx.clock),
-    );
-    await assertSameTerms(tx, offer);
+    assertSameTerms(offer, await lockEligible(ctx, tx, caller, 'participate', gate));
     await assertCapacity(tx, option, row);
     const shortage = shared && (await lockShortage(tx, shared));
     if (shortage) throw new ApiError(shortage.code, shortage.details);
@@ -239,11 +230,11 @@ async function recordParticipation(
 
 /**
  * Throws `sold_out` if the amount exceeds the remaining supply. Throws `too_many_prepared` if the new row is prepared
- * and the user already has the maximum number of prepared participations. Both checks are exact, because the supply and
- * the user are locked.
+ * and the user already has the maximum number of prepared participations. Both checks are exact, because the offer, the
+ * supply and the user are locked.
  */
 async function assertCapacity(tx: Db, option: OfferOption, row: NewRow): Promise<void> {
-  const remaining = await lockRemainingSupply(tx, option.id, row.asset_digits);
+  const remaining = await lockSupply(tx, option, row.asset_digits);
   if (remaining !== null && BigInt(row.amount) > remaining)
     throw new ApiError('sold_out', { remaining: String(remaining) });
   if (row.status === 'prepared' && (await countPrepared(tx, row.user_id)) >= MAX_PREPARED)

@@ -9,7 +9,7 @@ import type { Offer } from '../../platform/context/ports.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { assertOpen } from '../eligibility/decide.ts';
 import { assertEligible, lockEligible } from '../eligibility/gate.ts';
-import { assertReadable, evmContractOn, findOfferBySymbol, lockOpenOffer } from '../offers/offer.ts';
+import { assertReadable, evmContractOn, findOfferBySymbol } from '../offers/offer.ts';
 import type { NewTransaction } from './schema.ts';
 
 /** A validated transaction request with its offer, contract and tokens. */
@@ -88,9 +88,7 @@ export async function lockMayTrade(
   wallet: Hex,
 ): Promise<void> {
   const gate = { offer, options: [optionOf(offer)], wallet };
-  await lockEligible(ctx, tx, caller, 'order', gate, () =>
-    lockOpenOffer(tx, offer.id, caller.partnerId, ctx.clock),
-  );
+  await lockEligible(ctx, tx, caller, 'order', gate);
 }
 
 function optionOf({ options: [option] }: Offer): OfferOption {

@@ -1,7 +1,7 @@
 import { ApiError } from '../../kernel/errors.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { isHeldUser, lockAccountState } from './store.ts';
+import { type AccountState, isHeldUser, lockAccountState } from './store.ts';
 
 /** The failed check for an account on hold, as in eligibility. It never reveals the reason for the hold. */
 export const HELD = {
@@ -28,7 +28,8 @@ export async function shareAccount(tx: Db, userId: string): Promise<void> {
   assertMayAct(await lockAccountState(tx, userId, 'share'));
 }
 
-function assertMayAct({ isHeld, isErased }: { isHeld: boolean; isErased: boolean }): void {
+/** Throws if the user is on hold, or if the account was erased while the request was running. */
+export function assertMayAct({ isHeld, isErased }: AccountState): void {
   if (isHeld) throw accountRestricted();
   if (isErased) throw new ApiError('unauthorized');
 }

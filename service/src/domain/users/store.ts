@@ -151,7 +151,7 @@ export async function isErasedUser(db: Db, userId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-type AccountState = { isHeld: boolean; isErased: boolean };
+export type AccountState = { isHeld: boolean; isErased: boolean };
 
 /** Neither state can change until the transaction ends. Several transactions can have a `share` lock at once. */
 export async function lockAccountState(
