@@ -1,1 +1,1 @@
-export const fingerprint = '8d593133278791bfb094a599e926e7138160a82d1f71f10aa07a31d8f803a955';
+export const fingerprint = 'e6d0b139190ea321a37a5bf71d93430a082076ac1f66258377f8b5c1fde84dc5';

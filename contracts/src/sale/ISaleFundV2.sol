@@ -53,9 +53,6 @@ interface ISaleFundV2 is ISaleFundBase {
     /// @notice The token rejected the refund.
     error RemitFailed(bytes32 id);
 
-    /// @notice The refund is zero or exceeds the amount committed under the id.
-    error InsufficientCommitment(bytes32 id);
-
     /// @notice Pulls the row's amount from its user. Requires role 2.
     function commit(Row calldata row) external;
 
@@ -63,11 +60,12 @@ interface ISaleFundV2 is ISaleFundBase {
     /// rows. Requires role 2.
     function commit(Row[] calldata rows) external;
 
-    /// @notice Refunds `amount` of a committed row to its user. Requires role 4.
-    function remit(Row calldata row, uint256 amount) external;
+    /// @notice Refunds a committed row to its user, always whole: an id that were used up by a part could never refund the
+    /// rest. Requires role 4.
+    function remit(Row calldata row) external;
 
     /// @notice Refunds several rows. If one refund fails, all revert. Requires role 4.
-    function remit(Row[] calldata rows, uint256[] calldata amounts) external;
+    function remit(Row[] calldata rows) external;
 
     /// @notice Whether the id was ever committed, even if it has been remitted since.
     function isCommitted(bytes32 id) external view returns (bool);

@@ -42,19 +42,13 @@ contract SaleFundV2 is ISaleFundV2, SaleFundBase {
         _commit(row);
     }
 
-    function remit(Row calldata row, uint256 amount) external onlyRoles(REMIT) running(REMIT) nonReentrant {
-        _remit(row, amount);
+    function remit(Row calldata row) external onlyRoles(REMIT) running(REMIT) nonReentrant {
+        _remit(row);
     }
 
-    function remit(Row[] calldata rows, uint256[] calldata amounts)
-        external
-        onlyRoles(REMIT)
-        running(REMIT)
-        nonReentrant
-    {
-        if (amounts.length != rows.length) revert NonEquivalentListLength();
+    function remit(Row[] calldata rows) external onlyRoles(REMIT) running(REMIT) nonReentrant {
         for (uint256 i; i < rows.length; ++i) {
-            _remit(rows[i], amounts[i]);
+            _remit(rows[i]);
         }
         emit Batched(1, rows.length, 0);
     }
@@ -80,15 +74,14 @@ contract SaleFundV2 is ISaleFundV2, SaleFundBase {
         if (!_tryPull(row.token, row.user, row.amount)) revert CommitFailed(row.id);
     }
 
-    function _remit(Row calldata row, uint256 amount) private {
+    function _remit(Row calldata row) private {
         bytes32 commitment = _commitments[row.id];
         if (commitment == REMITTED) revert AlreadyRemitted(row.id);
         if (commitment != _digest(row)) revert NotCommitted(row.id);
-        if (amount > row.amount || amount == 0) revert InsufficientCommitment(row.id);
         _commitments[row.id] = REMITTED;
-        _addRemit(row.user, row.option, row.token, amount);
-        emit Remitted(row.id, row.user, row.option, row.token, amount);
-        if (!_tryPay(row.token, row.user, amount)) revert RemitFailed(row.id);
+        _addRemit(row.user, row.option, row.token, row.amount);
+        emit Remitted(row.id, row.user, row.option, row.token, row.amount);
+        if (!_tryPay(row.token, row.user, row.amount)) revert RemitFailed(row.id);
     }
 
     function _digest(Row calldata row) private pure returns (bytes32) {

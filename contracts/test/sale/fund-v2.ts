@@ -25,6 +25,6 @@ export function commitV2(fund: FundV2, rows: Row | Row[]): Call {
   return { ...fund, functionName: 'commit', args: [rows] };
 }
 
-export function remitV2(fund: FundV2, row: Row, amount = row.amount): Call {
-  return { ...fund, functionName: 'remit', args: [row, amount] };
+export function remitV2(fund: FundV2, rows: Row | Row[]): Call {
+  return { ...fund, functionName: 'remit', args: [rows] };
 }

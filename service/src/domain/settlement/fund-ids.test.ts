@@ -46,9 +46,8 @@ async function sendElsewhere(kind: 'commit' | 'remit', id: string, buyer: Hex, a
     token: usdc,
     amount,
   };
-  const args = kind === 'commit' ? [row] : [row, amount];
   await client.writeContract({
-    ...{ address: fund, abi: saleFundV2.abi, functionName: kind, args, gas: 500_000n },
+    ...{ address: fund, abi: saleFundV2.abi, functionName: kind, args: [row], gas: 500_000n },
     ...{ maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n },
   } as never);
 }

@@ -60,7 +60,6 @@ export const CONTRACT_ERRORS = parseAbi([
   'error NotCommitted(bytes32 id)',
   'error CommitFailed(bytes32 id)',
   'error RemitFailed(bytes32 id)',
-  'error InsufficientCommitment(bytes32 id)',
   'error InvalidAmount()',
   'error InvalidAddress()',
   'error InvalidSide()',

@@ -36,7 +36,7 @@ const TOTALS_ABI = parseAbi([
 ]);
 
 /** The ERC-165 id of `ISaleFundV2`. */
-const GENERATION_2_INTERFACE = '0x563aa1fd';
+const GENERATION_2_INTERFACE = '0x5e89d71b';
 
 /** Returns the option id that funds use on chain: the hash of the option's id as text. */
 export function hashOption(optionId: string): Hex {
@@ -125,9 +125,8 @@ export function encodeCommit(
 export function encodeRemit(rows: readonly FundRow[], generation: FundGeneration): Hex {
   const [first] = rows;
   if (first === undefined) throw new Error('a refund call needs at least one participation');
-  const amounts = rows.map(({ amount }) => amount);
   if (generation === 2) {
-    const args = rows.length === 1 ? [toIdentified(first), first.amount] : [rows.map(toIdentified), amounts];
+    const args = [rows.length === 1 ? toIdentified(first) : rows.map(toIdentified)];
     return encodeFunctionData({ abi: abiV2, functionName: 'remit', args } as never);
   }
   const option = hashOption(first.optionId);
@@ -135,6 +134,7 @@ export function encodeRemit(rows: readonly FundRow[], generation: FundGeneration
     const args = [first.user, option, first.token, first.amount] as const;
     return encodeFunctionData({ abi, functionName: 'remit', args });
   }
+  const amounts = rows.map(({ amount }) => amount);
   const args = [rows.map(({ user }) => user), option, first.token, amounts] as const;
   return encodeFunctionData({ abi, functionName: 'remit', args });
 }
@@ -290,19 +290,10 @@ function decodeArguments(item: AbiFunction, data: Hex): readonly unknown[] | nul
 /**
  * Reads the token and the amount of each row from the arguments of a call. A row is one user's part of the call.
  * - First generation: the third argument has the tokens and the fourth the amounts, each a single value or a list.
- * - Second generation: the first argument is a row or a list of rows. A refund also has a second argument: the amounts
- *   to pay instead of those in the rows.
+ * - Second generation: the only argument is a row or a list of rows.
  */
-function listRows([first, second, tokens, amounts]: readonly unknown[]): Identified[] {
-  if (typeof first === 'object' && first !== null && !Array.isArray(first)) {
-    const row = first as Identified;
-    return [{ token: row.token, amount: (second as bigint | undefined) ?? row.amount }];
-  }
-  const rows = first as (Identified | Hex)[];
-  if (Array.isArray(first) && tokens === undefined) {
-    const paid = second as bigint[] | undefined;
-    return (rows as Identified[]).map(({ token, amount }, i) => ({ token, amount: paid?.[i] ?? amount }));
-  }
+function listRows([first, _option, tokens, amounts]: readonly unknown[]): Identified[] {
+  if (tokens === undefined) return [first].flat() as Identified[];
   const values = [amounts].flat() as bigint[];
   return values.map((amount, i) => ({ token: (Array.isArray(tokens) ? tokens[i] : tokens) as Hex, amount }));
 }
