@@ -49,9 +49,9 @@ const REFUNDABLE = new Set(['completed', 'remit_submitted', 'remit_failed']);
 
 /**
  * Matches the fund events on the chain with the rows in the database. A row matches at most one commit and one refund.
- * If several rows fit an event, the oldest one matches. The exception: if the rows belong to several users and the
- * database does not know the event's transaction, none of them matches. Events without a matching row and rows without
- * an event are reported as differences.
+ * If the database does not know an event's transaction and several rows fit the event, the oldest row matches, unless it
+ * matters which one does (see `standingOf`): then none matches. Events without a matching row and rows without an event
+ * are reported as differences.
  */
 export function matchEvents(books: Books): Match {
   const match: Match = { adopted: [], differences: [], inFlight: [] };
@@ -74,9 +74,9 @@ export function matchEvents(books: Books): Match {
   const adoptedCommits = new Set<string>();
   for (const event of books.events) {
     const kind: Kind = event.name === 'Committed' ? 'commit' : 'remit';
-    const report = (message: string) =>
+    const report = (message: string, participationIds: string[] = []) =>
       void match.differences.push({
-        ...{ fund: event.fund, offerId: null, participationIds: [], hashes: [event.hash] },
+        ...{ fund: event.fund, offerId: null, participationIds, hashes: [event.hash] },
         message: `${describeEvent(event)}: ${message}`,
       });
     const own = knownByHash.get(event.hash);
@@ -116,8 +116,11 @@ export function matchEvents(books: Books): Match {
         ...{ event, kind, transactionId: null },
         problem: 'the database does not know the transaction, and',
       });
-    else if (candidates.some(({ userId }) => userId !== row.userId))
-      report('the event fits participations of several users');
+    else if (candidates.some((each) => standingOf(each) !== standingOf(row)))
+      report(
+        `the event fits several participations: ${candidates.map(describeRow).join(', ')}`,
+        candidates.map(({ id }) => id),
+      );
     else {
       taken[kind].add(row.id);
       if (kind === 'commit') adoptedCommits.add(row.id);
@@ -243,6 +246,20 @@ function isRecorded(row: BookedRow, kind: Kind): boolean {
 
 function keyOf({ fund, user, option, token, amount }: FundEventKey): string {
   return [fund, user, option, token, amount].join();
+}
+
+/**
+ * Rows that fit the same event can stand for each other only if they belong to the same user, partner and offer, and if
+ * the service would do the same with each of them next. Recording a lost commit for a cancelled row, for example, would
+ * leave another row to be charged again.
+ */
+function standingOf({ userId, partnerId, offerId, status }: BookedRow): string {
+  const isLive = UNCOMMITTED.has(status) && status !== 'failed';
+  return [userId, partnerId, offerId, isLive ? 'live' : status].join();
+}
+
+function describeRow({ id, status }: BookedRow): string {
+  return `${id} (${status})`;
 }
 
 function findProblem({ signers }: Books, event: MinedFundEvent, found?: MinedTransaction): string | null {

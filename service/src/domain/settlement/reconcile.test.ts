@@ -205,6 +205,52 @@ describe('anything else pauses the offer and changes no row', () => {
     expect(await sale.statusOf(id)).toBe('completed');
   });
 
+  /** Adds an equal participation with a few other columns, older than the first. */
+  async function copyRow(id: string, changes: Record<string, string>): Promise<string> {
+    const copy = crypto.randomUUID();
+    const values = { ...changes, id: copy, approval_hash: `\\x${copy.replaceAll('-', '').repeat(2)}` };
+    await sql`insert into participations select (jsonb_populate_record(p, ${JSON.stringify(values)}::jsonb
+      || jsonb_build_object('inserted_at', p.inserted_at - interval '1 second'))).*
+      from participations p where id = ${id}`.execute(sale.app.ctx.db);
+    return copy;
+  }
+
+  test('a commit that fits a cancelled row and one that still waits: neither is taken for the other', async () => {
+    const { id } = await loseCommit(2, 15n * UNIT);
+    const { db } = sale.app.ctx;
+    const cancelled = await copyRow(id, { status: 'failed', reason: 'cancelled' });
+    const { lost, differences } = await plan();
+    expect(lost).toEqual([]);
+    expect(differences[0]?.participationIds.toSorted()).toEqual([id, cancelled].toSorted());
+    await apply();
+    expect([await sale.statusOf(id), await sale.statusOf(cancelled)]).toEqual(['pending', 'failed']);
+    expect(await pausedOffers()).toEqual([sale.offer.id]);
+    await sql`delete from participations where id = ${cancelled}`.execute(db);
+    await apply();
+    expect(await sale.statusOf(id)).toBe('completed');
+  });
+
+  test('a refund that fits a row whose refund was requested and one that is completed', async () => {
+    const { db } = sale.app.ctx;
+    const { id } = await sale.participate(sale.buyer(2), 16n * UNIT);
+    await saleWorker(sale).settle();
+    await requestRemit(sale.app.ctx, id);
+    sale.pauseMining();
+    await saleWorker(sale).round();
+    await forgetTransaction(sale, id, 'remit');
+    sale.resumeMining();
+    await sale.mine(1);
+    const completed = await copyRow(id, { status: 'completed' });
+    const { lost, differences } = await plan();
+    expect(lost).toEqual([]);
+    expect(differences.map(({ participationIds }) => participationIds.toSorted())).toContainEqual(
+      [id, completed].toSorted(),
+    );
+    await sql`delete from participations where id = ${completed}`.execute(db);
+    await apply();
+    expect(await sale.statusOf(id)).toBe('remitted');
+  });
+
   test('a refund that is older than the commit of the row that it fits', async () => {
     const { db } = sale.app.ctx;
     const amount = 14n * UNIT;
