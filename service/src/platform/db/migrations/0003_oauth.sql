@@ -51,9 +51,8 @@ create table oauth_grants (
 );
 create index oauth_grants_user_id on oauth_grants (user_id, client_id) where revoked_at is null;
 create index oauth_grants_client_id on oauth_grants (client_id);
--- Housekeeping finds the rows that it deletes through these indexes.
+-- Housekeeping finds the rows that it deletes through this index.
 create index oauth_grants_revoked_at on oauth_grants (revoked_at) where revoked_at is not null;
-create index oauth_grants_inserted_at on oauth_grants (inserted_at);
 
 -- Access tokens, of users (with a grant) and of partners (without). `hash` is the SHA-256 of the token. `issued_at` has whole
 -- seconds of a node's clock, `inserted_at` is exact and comes from the database.

@@ -43,7 +43,6 @@ create table offers (
   check ((type = 'tokenized::swap') = (symbol is not null)),
   check (type <> 'tokenized::swap' or fee_bps is not null)
 );
-create index offers_symbol on offers (symbol) where symbol is not null;
 
 -- What a user can invest in. Other tables refer to options without `on delete`, so that one in use cannot be deleted.
 create table offer_options (

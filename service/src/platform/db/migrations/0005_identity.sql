@@ -79,7 +79,6 @@ create table pii_audit (
   fields text[] not null,
   at timestamptz not null default now()
 );
-create index pii_audit_user_id on pii_audit (user_id, id);
 
 -- Changes of the country or region of residence. `is_flagged`: an offer or the blocked countries rejected the old place and
 -- accept the new one. The places themselves are sealed with the user's personal data.

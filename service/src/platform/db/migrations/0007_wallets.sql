@@ -124,7 +124,6 @@ create table sanctions_hits (
 );
 create unique index sanctions_hits_open on sanctions_hits (subject, subject_id, address) where cleared_at is null;
 create index sanctions_hits_address on sanctions_hits (address);
-create index sanctions_hits_user_id on sanctions_hits (user_id);
 
 create constraint trigger option_addresses_status after insert or delete on option_addresses
   deferrable initially deferred for each row execute function mark_status_check();

@@ -97,11 +97,8 @@ create index participations_expiring on participations (offer_id, chain, greates
 
 -- For the limit of prepared participations per user.
 create index participations_prepared_user on participations (user_id) where status = 'prepared';
--- Participations that share an allowance.
-create index participations_wallet on participations (wallet_address, user_id)
-  where status in ('prepared', 'pending', 'submitted');
-create index participations_wallet_address on participations (wallet_address)
-  where status not in ('failed', 'remitted');
+-- Participations that share an allowance, and those of a wallet that is frozen.
+create index participations_wallet on participations (wallet_address, status) where status not in ('failed', 'remitted');
 
 -- What participations have reserved of each option, per price and number of digits, so that no request sums the rows of a
 -- large sale. A trigger keeps it equal to the sum, whatever changes the rows.
