@@ -1,11 +1,18 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
-import { lifetimeNow } from '../../platform/db/lifetime.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { Database } from '../../platform/db/tables.ts';
 
 type Participations = Database['participations'];
 export type ParticipationStatus = Participations['status'];
+
+/**
+ * Returns an SQL expression for the current time, to compare with expiry times in the database. The time is
+ * `clock.lifetime()`, or the database's own time if `clock.lifetime()` is null.
+ */
+export function lifetimeNow(clock: Pick<Clock, 'lifetime'>): RawBuilder<string> {
+  return sql<string>`coalesce(${clock.lifetime()}::timestamptz, now())`;
+}
 
 /** The columns that the API returns. */
 export const API_COLUMNS = [

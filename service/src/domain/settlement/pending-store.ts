@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Clock } from '../../kernel/clock.ts';
-import { lifetimeNow } from '../../platform/db/lifetime.ts';
 import type { Db } from '../../platform/db/pool.ts';
+import { lifetimeNow } from '../holdings/participation-store.ts';
 import {
   IS_NOT_PAUSED,
   SETTLEMENT_COLUMNS,

@@ -2,9 +2,9 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { isId } from '../../kernel/ids.ts';
 import type { Keyset } from '../../kernel/paging.ts';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
-import { EVENT_VISIBLE } from '../../platform/db/event-visible.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { Database } from '../../platform/db/tables.ts';
+import { EVENT_VISIBLE } from '../../platform/events/store.ts';
 
 type Attempt = Omit<Selectable<Database['webhook_attempts']>, 'delivery_id'>;
 

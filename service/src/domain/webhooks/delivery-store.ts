@@ -1,8 +1,8 @@
 import { type Insertable, sql } from 'kysely';
-import { EVENT_VISIBLE } from '../../platform/db/event-visible.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import type { Database } from '../../platform/db/tables.ts';
 import type { EventRow } from '../../platform/events/store.ts';
+import { EVENT_VISIBLE } from '../../platform/events/store.ts';
 
 const LEASE = sql.raw("interval '60 seconds'");
 const RETRY_PERIOD = sql.raw("interval '24 hours'");

@@ -1,10 +1,9 @@
 import { type Config, ConfigError } from '../../kernel/config/config.ts';
 import { createSealing } from '../../kernel/sealing.ts';
-import { MAX_CLOCK_OFFSET_MS } from '../../platform/db/clock-offset.ts';
 import { assertProfile, compareSecrets, MISSING_SECRET } from '../../platform/db/installation.ts';
 import { pendingMigrations } from '../../platform/db/migrate.ts';
 import { type OpenPool, openPool } from '../../platform/db/pool.ts';
-import { readServerFacts, type ServerFacts } from '../../platform/db/server-facts.ts';
+import { MAX_CLOCK_OFFSET_MS, readServerFacts, type ServerFacts } from '../../platform/db/server-facts.ts';
 import { assertSessions } from '../../platform/db/session-check.ts';
 import { openSandboxDatabase } from '../sandbox-database.ts';
 import {

@@ -7,8 +7,8 @@ import type { QueueState } from '../../kernel/queue-state.ts';
 import { registerScraped, shareRead } from '../../kernel/scraped-gauge.ts';
 import { VERSION } from '../../kernel/version.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { readClockOffset } from '../../platform/db/clock-offset.ts';
 import type { Db } from '../../platform/db/pool.ts';
+import { readClockOffset } from '../../platform/db/server-facts.ts';
 import { measureOutbox } from '../../platform/mail/store.ts';
 
 const QUEUES: Record<string, (db: Db) => Promise<QueueState>> = {

@@ -1,7 +1,8 @@
 import { EventEmitter, once } from 'node:events';
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { openHosts } from './hosts.ts';
-import { type ListenSession, openSession, type SessionOptions } from './listen-session.ts';
 
 export interface Listener {
   /** Calls `handler` for every notification on the channel. Resolves when the subscription is active. */
@@ -18,6 +19,19 @@ export interface Listener {
   onRestored(handler: () => void): void;
   isConnected(): boolean;
   close(): Promise<void>;
+}
+
+interface SessionOptions {
+  /** Default: 250. */
+  pingIntervalMs?: number;
+  /**
+   * Default: 700. The ping interval plus the ping timeout must be less than one second, so that a lost connection is
+   * noticed in time: notifications tell this node which tokens were revoked, and a revocation must take effect within
+   * one second.
+   */
+  pingTimeoutMs?: number;
+  /** A statement to run on every new connection, for example one that takes a session-level lock. */
+  opening?: string;
 }
 
 const MIN_RECONNECT_DELAY_MS = 50;
@@ -123,6 +137,69 @@ function callSafely(handler: () => void, log: (message: string) => void): void {
   } catch (error) {
     log(`notification handler failed: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** One connection. It never reconnects: once it has ended, a new session is needed. */
+interface ListenSession {
+  listen(channel: string): Promise<void>;
+  ended: Promise<void>;
+  end(): Promise<void>;
+}
+
+async function openSession(
+  url: string,
+  channels: string[],
+  options: SessionOptions,
+  onNotification: (channel: string, payload: string) => void,
+): Promise<ListenSession> {
+  const { pingIntervalMs = 250, pingTimeoutMs = 700 } = options;
+  // Creates the socket here, so that it can be destroyed. A graceful close would wait forever for a dead peer.
+  const socket = new Socket();
+  const client = new pg.Client({
+    connectionString: url,
+    stream: () => socket,
+    application_name: 'causeway-listen',
+    connectionTimeoutMillis: 5000,
+    query_timeout: pingTimeoutMs,
+  });
+  const ended = new Promise<void>((resolve) => {
+    client.once('end', resolve);
+    socket.once('close', () => resolve());
+  });
+  client.on('error', () => socket.destroy());
+  client.on('notification', ({ channel, payload }) => onNotification(channel, payload ?? ''));
+
+  let last: Promise<unknown> = Promise.resolve();
+  /** Runs one statement at a time. A failure ends the connection. */
+  function send(text: string): Promise<void> {
+    const sent = last.then(async () => {
+      await client.query(text);
+    });
+    last = sent.catch(() => socket.destroy());
+    return sent;
+  }
+  const listen = (channel: string) => send(`listen ${client.escapeIdentifier(channel)}`);
+
+  try {
+    await client.connect();
+    if (options.opening !== undefined) await send(options.opening);
+    for (const channel of channels) await listen(channel);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+  const pings = setInterval(() => void send('select 1').catch(() => undefined), pingIntervalMs);
+  void ended.then(() => clearInterval(pings));
+  return {
+    listen,
+    ended,
+    async end() {
+      clearInterval(pings);
+      await last;
+      socket.destroy();
+      await ended;
+    },
+  };
 }
 
 /** Throws if the connection is down, because no notifications can arrive. */

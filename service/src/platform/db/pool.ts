@@ -4,10 +4,9 @@ import pg from 'pg';
 import { createFairQueue } from '../../kernel/fair-queue.ts';
 import { isId } from '../../kernel/ids.ts';
 import { columnTypes } from './column-types.ts';
-import { shareDialect, type TransactionTags } from './dialect.ts';
+import { createStatementPool, shareDialect, type TransactionTags } from './dialect.ts';
 import { followPrimary, openHosts, retryOnOtherHosts } from './hosts.ts';
 import { createNotifier } from './notify.ts';
-import { createStatementPool } from './statement-pool.ts';
 import type { Database } from './tables.ts';
 
 export interface PoolOptions {

@@ -1,9 +1,14 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { isId } from '../../kernel/ids.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
-import { EVENT_VISIBLE } from '../db/event-visible.ts';
 import type { Db } from '../db/pool.ts';
 import type { Database } from '../db/tables.ts';
+
+/**
+ * An SQL condition: whether the event `e` may be read by the partner that it is for. See the migration that defines
+ * `event_visible`.
+ */
+export const EVENT_VISIBLE = sql`event_visible(e.partner_id, e.user_id, e.type)`;
 
 /** The channel on which `place_events` notifies every node, once per batch. */
 export const EVENTS_CHANNEL = 'events';
