@@ -23,6 +23,9 @@ const MAX_CODES_PER_HOUR = 10;
 /** Where a request comes from. `device` is the browser's long-lived cookie, `browser` the browser's name if known. */
 export type Source = { device: string; network: string; browser: string | null };
 
+/** Call `succeed` to reset the count. */
+type Attempt = { succeed(): Promise<void> };
+
 export async function throttleNetwork(ctx: Context, request: FastifyRequest): Promise<void> {
   await enforceLimit(ctx, 'account_forms', clientNetwork(request));
 }
@@ -32,18 +35,10 @@ export async function throttleNetwork(ctx: Context, request: FastifyRequest): Pr
  * browser or network that is known from an earlier sign-in to the account has its own count, so that strangers cannot
  * lock it out. Call `succeed` after the password is verified, and `rememberSource` after the user is signed in.
  */
-export async function throttleAttempt(
-  ctx: Context,
-  email: string,
-  source: Source,
-): Promise<{ succeed(): Promise<void> }> {
+export async function throttleAttempt(ctx: Context, email: string, source: Source): Promise<Attempt> {
   const keys = await countingKeys(ctx, 'account', email, source);
   await enforceLimit(ctx, 'sign_in', nameOf(keys));
-  const { count, remainingSeconds } = await countInWindow(ctx.db, keys, '1 hour');
-  if (count > MAX_FAILURES_PER_HOUR) throw rateLimited(remainingSeconds);
-  return {
-    succeed: () => deleteCounts(ctx.db, keys),
-  };
+  return countAttempt(ctx, keys, '1 hour', MAX_FAILURES_PER_HOUR);
 }
 
 /**
@@ -51,17 +46,9 @@ export async function throttleAttempt(
  * A correct password does not reset this count. Otherwise, an attacker who knows the password could guess codes
  * forever.
  */
-export async function throttleCode(
-  ctx: Context,
-  email: string,
-  source: Source,
-): Promise<{ succeed(): Promise<void> }> {
+export async function throttleCode(ctx: Context, email: string, source: Source): Promise<Attempt> {
   const keys = await countingKeys(ctx, 'second factor', email, source);
-  const { count, remainingSeconds } = await countInWindow(ctx.db, keys, '1 hour');
-  if (count > MAX_CODES_PER_HOUR) throw rateLimited(remainingSeconds);
-  return {
-    succeed: () => deleteCounts(ctx.db, keys),
-  };
+  return countAttempt(ctx, keys, '1 hour', MAX_CODES_PER_HOUR);
 }
 
 /** Gives the browser and the network counts of their own. Returns whether the browser is new to the account. */
@@ -87,12 +74,19 @@ export async function clearFailures(ctx: Context, email: string): Promise<void> 
 export async function throttleMail(ctx: Context, email: string, source: Source): Promise<void> {
   const keys = await countingKeys(ctx, 'mail', email, source);
   await enforceLimit(ctx, 'account_mail', nameOf(keys));
-  const { count, remainingSeconds } = await countInWindow(ctx.db, keys, '1 day');
-  if (count > MAX_MAILS_PER_DAY) throw rateLimited(remainingSeconds);
+  await countAttempt(ctx, keys, '1 day', MAX_MAILS_PER_DAY);
 }
 
-function rateLimited(retryAfterSeconds: number): ApiError {
-  return new ApiError('rate_limited', {}, { headers: { 'retry-after': String(retryAfterSeconds) } });
+async function countAttempt(
+  { db }: Context,
+  keys: readonly Buffer[],
+  window: '1 hour' | '1 day',
+  max: number,
+): Promise<Attempt> {
+  const { count, remainingSeconds } = await countInWindow(db, keys, window);
+  if (count > max)
+    throw new ApiError('rate_limited', {}, { headers: { 'retry-after': String(remainingSeconds) } });
+  return { succeed: () => deleteCounts(db, keys) };
 }
 
 function nameOf([newest]: readonly Buffer[]): string {

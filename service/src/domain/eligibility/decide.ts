@@ -6,7 +6,7 @@ import { offerState } from '../offers/offer.ts';
 import type { UserFacts } from '../requirements/facts.ts';
 import { type CountryPolicy, countryPolicy } from '../requirements/residence.ts';
 import { HELD } from '../users/account.ts';
-import { CONTACT, decideRequirement, type Finding } from './requirement-check.ts';
+import { CONTACT, decideRequirement, type Finding, walletBody } from './requirement-check.ts';
 import type { Check, CheckCode } from './schema.ts';
 import type { Situation } from './situation.ts';
 
@@ -91,17 +91,13 @@ function dayOf(time: number): string {
 function decideProof({ proof, wallet }: Situation): Check {
   if (proof === 'proven') return PASSED.wallet_proof;
   if (proof === 'unreachable') return unreachable('wallet_proof');
-  const body =
-    wallet === null
-      ? {}
-      : { wallet_address: wallet.address, ...(wallet.chain !== null && { chain: wallet.chain }) };
   return {
     ...checkOf(
       'wallet_proof',
       'action_needed',
       'Connect a wallet and sign a message to prove that it is yours.',
     ),
-    next: { type: 'wallet_proof', method: 'POST', path: '/v1/wallet-ownership', body },
+    next: { type: 'wallet_proof', method: 'POST', path: '/v1/wallet-ownership', body: walletBody(wallet) },
   };
 }
 
@@ -119,13 +115,14 @@ function decideAllowList({ allowList, offer, wallet }: Situation): Check {
       ...checkOf('allow_list', 'waiting', 'The issuer decides which wallets may hold this asset.'),
       next: CONTACT,
     };
-  const body =
-    wallet === null
-      ? {}
-      : { wallet_address: wallet.address, ...(wallet.chain !== null && { chain: wallet.chain }) };
   return {
     ...checkOf('allow_list', 'action_needed', 'Add your wallet to the allow-list of this offer.'),
-    next: { type: 'allow_wallet', method: 'POST', path: `/v1/offers/${offer.id}/allow-wallet`, body },
+    next: {
+      type: 'allow_wallet',
+      method: 'POST',
+      path: `/v1/offers/${offer.id}/allow-wallet`,
+      body: walletBody(wallet),
+    },
   };
 }
 

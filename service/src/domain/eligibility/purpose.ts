@@ -22,6 +22,16 @@ const RULES: readonly CheckCode[] = [
 ];
 const WALLET_REQUIREMENTS = [...WALLET_KINDS] as CheckCode[];
 
+const INVEST: readonly CheckCode[] = [
+  ...ACCOUNT,
+  ...RULES,
+  'acknowledgement',
+  ...WALLET_REQUIREMENTS,
+  'offer_window',
+  'wallet_proof',
+  'allow_list',
+];
+
 /**
  * The checks for each purpose. `commit` and `permission` leave out `acknowledgement`: a new version of a document must
  * not affect participations that are already accepted or wallets that are already allowed. The user has to acknowledge
@@ -32,26 +42,9 @@ export const CHECKS: Readonly<Record<Purpose, ReadonlySet<CheckCode>>> = {
   allow_wallet: new Set([...ACCOUNT, ...RULES, 'acknowledgement']),
   admit: new Set([...ACCOUNT, ...RULES, 'acknowledgement', 'wallet_proof']),
   permission: new Set([...ACCOUNT, ...RULES, 'wallet_proof']),
-  participate: new Set([
-    ...ACCOUNT,
-    ...RULES,
-    'acknowledgement',
-    ...WALLET_REQUIREMENTS,
-    'offer_window',
-    'wallet_proof',
-    'supply',
-    'allow_list',
-  ]),
+  participate: new Set([...INVEST, 'supply']),
   commit: new Set([...ACCOUNT, ...RULES, ...WALLET_REQUIREMENTS, 'wallet_proof']),
-  order: new Set([
-    ...ACCOUNT,
-    ...RULES,
-    'acknowledgement',
-    ...WALLET_REQUIREMENTS,
-    'offer_window',
-    'wallet_proof',
-    'allow_list',
-  ]),
+  order: new Set(INVEST),
 };
 
 const GENERAL: ReadonlySet<CheckCode> = new Set([

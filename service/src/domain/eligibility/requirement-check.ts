@@ -152,10 +152,13 @@ function nextOf(
 }
 
 function bindNext({ offer, option, wallet }: Situation): CheckNext {
-  const body = {
-    offer_option_id: option.id,
+  const body = { offer_option_id: option.id, ...walletBody(wallet) };
+  return { type: 'bind_wallet', method: 'POST', path: `/v1/offers/${offer.id}/addresses`, body };
+}
+
+export function walletBody(wallet: Situation['wallet']) {
+  return {
     ...(wallet !== null && { wallet_address: wallet.address }),
     ...(wallet !== null && wallet.chain !== null && { chain: wallet.chain }),
   };
-  return { type: 'bind_wallet', method: 'POST', path: `/v1/offers/${offer.id}/addresses`, body };
 }

@@ -1,4 +1,4 @@
-import { ApiError, invalidField } from '../../kernel/errors.ts';
+import { type ApiError, invalidField } from '../../kernel/errors.ts';
 import { PII_FIELDS } from '../../kernel/model/personal-data.ts';
 import { timestampOf, toTimestamp } from '../../kernel/wire.ts';
 import { setReason } from '../../platform/audit/store.ts';
@@ -33,8 +33,8 @@ import { rememberOwner } from '../proofs/owner-hashes.ts';
 import { deleteProofsOf, listAddressesOf } from '../proofs/proof-store.ts';
 import { deleteUserWallets } from '../proofs/store.ts';
 import { hasTrades } from '../tokenized/order-list-store.ts';
-import { accountRestricted } from '../users/account.ts';
-import { anonymizeUser, lockHeldUsers, lockUser } from '../users/store.ts';
+import { accountRestricted, requireUser } from '../users/account.ts';
+import { anonymizeUser, lockHeldUsers } from '../users/store.ts';
 import { localeOf } from '../users/user.ts';
 import { revokeWalletsOf } from '../wallets/revocation.ts';
 import { hasVerifications } from '../wallets/store.ts';
@@ -113,12 +113,6 @@ export async function deleteAccount(
   const fields = { user_id: user.id, applicant_id: applicantId, submissions: openSubmissions };
   ctx.log.info(fields, 'user deleted their account');
   return null;
-}
-
-async function requireUser(tx: Db, emailOrId: string): Promise<{ id: string; email: string }> {
-  const user = await lockUser(tx, emailOrId);
-  if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
-  return user;
 }
 
 /**

@@ -1,9 +1,8 @@
-import { ApiError } from '../../kernel/errors.ts';
 import type { FormerPlace, PersonalData } from '../../kernel/model/personal-data.ts';
 import { placeKey } from '../../kernel/places/areas.ts';
 import { timestampOf } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { lockUser } from '../users/store.ts';
+import { requireUser } from '../users/account.ts';
 import { openFacts } from './sealed-data.ts';
 import { approveChanges, insertAudit, listOpenChanges, lockPii, replaceFacts } from './store.ts';
 
@@ -34,8 +33,7 @@ export async function listCountryChanges({ db, sealing }: Pick<Parts, 'db' | 'se
 
 export async function approveCountry(ctx: Parts, emailOrId: string): Promise<number> {
   return ctx.db.transaction().execute(async (tx) => {
-    const user = await lockUser(tx, emailOrId);
-    if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
+    const user = await requireUser(tx, emailOrId);
     const stored = await lockPii(tx, user.id);
     if (stored !== undefined) {
       const { formerPlaces: _approved, ...facts } = openFacts(ctx.sealing, user.id, stored.sealed_facts);

@@ -1,7 +1,7 @@
 import { ApiError } from '../../kernel/errors.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { type AccountState, isHeldUser, lockAccountState } from './store.ts';
+import { type AccountState, isHeldUser, lockAccountState, lockUser } from './store.ts';
 
 /** The failed check for an account on hold, as in eligibility. It never reveals the reason for the hold. */
 export const HELD = {
@@ -21,6 +21,13 @@ export async function assertNotHeld({ db }: Pick<Context, 'db'>, userId: string)
 /** Like `assertNotHeld`, but no hold can be placed until the transaction ends. Throws `unauthorized` if erased. */
 export async function lockActiveAccount(tx: Db, userId: string): Promise<void> {
   assertMayAct(await lockAccountState(tx, userId, 'no key update'));
+}
+
+/** Locks the user. Throws `not_found` for an unknown address or id. */
+export async function requireUser(tx: Db, emailOrId: string): Promise<{ id: string; email: string }> {
+  const user = await lockUser(tx, emailOrId);
+  if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
+  return user;
 }
 
 /** Like `lockActiveAccount`, but requests from one user do not wait for each other. */

@@ -1,9 +1,10 @@
-import { ApiError, invalidField } from '../../kernel/errors.ts';
+import { invalidField } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { endHold, insertHold, listHolds, lockUser } from './store.ts';
+import { requireUser } from './account.ts';
+import { endHold, insertHold, listHolds } from './store.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
@@ -44,12 +45,6 @@ export async function showHolds(
     const holds = await listHolds(tx, user.id);
     return { ...user, isHeld: holds.some(({ released_at }) => released_at === null), holds };
   });
-}
-
-async function requireUser(tx: Db, emailOrId: string): Promise<{ id: string; email: string }> {
-  const user = await lockUser(tx, emailOrId);
-  if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
-  return user;
 }
 
 function assertReason(reason: string): void {
