@@ -13,7 +13,7 @@ import { sql } from 'kysely';
 import { buildSolanaReport } from '../../src/domain/settlement/reconcile-solana.ts';
 import { associatedAccount } from '../../src/platform/chain/solana/addresses.ts';
 import type { Context } from '../../src/platform/context/context.ts';
-import { adoptForeignTransactions } from '../../src/platform/operator/foreign-transactions.ts';
+import { adoptForeignTransactions } from '../../src/platform/operator/watch-store.ts';
 import { setLamports, setTokenAccount } from '../support/solana-accounts.ts';
 import { startSolanaChain, type TestSolana } from '../support/solana-chain.ts';
 import { approveChecked, MINT } from '../support/solana-instructions.ts';

@@ -2,36 +2,11 @@ import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { type HeldUser, releaseUser } from '../users/hold.ts';
 import { endParticipations } from './participation-status.ts';
-import {
-  type FrozenParticipation,
-  type FrozenRow,
-  freezeByWallet,
-  listHeld,
-  listSanctioned,
-  setHeld,
-  unfreezeRow,
-} from './participation-store.ts';
+import { type FrozenParticipation, listHeld, listSanctioned, unfreezeRow } from './participation-store.ts';
 import { lockRemainingSupply } from './supply.ts';
 import { wakeAllSettlement } from './wake.ts';
 
 type Parts = Pick<Context, 'clock' | 'random'>;
-
-/**
- * Freezes these wallets' participations, except failed and refunded ones, because of sanctions. A frozen
- * participation keeps its status, but no commit or refund is sent for it until an operator decides. Returns the rows
- * that were not frozen before.
- */
-export function freezeParticipations(tx: Db, wallets: readonly string[]): Promise<FrozenRow[]> {
-  return freezeByWallet(tx, wallets, 'sanctions');
-}
-
-/**
- * Freezes these participations because their users are on hold. A participation that is frozen because of sanctions
- * stays so, because the end of the hold must not resume it.
- */
-export function freezeHeld(db: Db, ids: readonly string[]): Promise<void> {
-  return setHeld(db, ids);
-}
 
 /** Resumes the wallet's participations that were frozen because of sanctions. */
 export async function resumeSanctioned(ctx: Parts, tx: Db, wallet: string): Promise<void> {

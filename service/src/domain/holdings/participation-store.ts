@@ -198,15 +198,13 @@ export async function resetCheck(tx: Db, id: string): Promise<void> {
 export type FrozenRow = { subject_id: string; address: string; user_id: string; partner_id: string };
 
 /**
- * Freezes the rows of these wallets, except rows that are already frozen, failed or refunded. Returns the changed rows.
+ * Freezes these wallets' participations, except failed and refunded ones, because of sanctions. A frozen participation
+ * keeps its status, but no commit or refund is sent for it until an operator decides. Returns the rows that were not
+ * frozen before.
  */
-export async function freezeByWallet(
-  tx: Db,
-  wallets: readonly string[],
-  reason: 'hold' | 'sanctions',
-): Promise<FrozenRow[]> {
+export async function freezeParticipations(tx: Db, wallets: readonly string[]): Promise<FrozenRow[]> {
   const { rows } = await sql<FrozenRow>`
-    update participations set frozen_reason = ${reason}
+    update participations set frozen_reason = 'sanctions'
     where wallet_address = any(${wallets}::text[]) and status not in ('failed', 'remitted')
       and frozen_reason is null
     returning id as subject_id, wallet_address as address, user_id, partner_id`.execute(tx);
@@ -271,7 +269,11 @@ export async function countPrepared(db: Db, userId: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-export async function setHeld(db: Db, ids: readonly string[]): Promise<void> {
+/**
+ * Freezes these participations because their users are on hold. A participation that is frozen because of sanctions
+ * stays so, because the end of the hold must not resume it.
+ */
+export async function freezeHeld(db: Db, ids: readonly string[]): Promise<void> {
   await sql`update participations set frozen_reason = 'hold'
     where id = any(${ids}::uuid[]) and frozen_reason is null`.execute(db);
 }

@@ -10,9 +10,9 @@ import { insertSubmission } from '../documents/store.ts';
 import { STATUSES } from '../holdings/participation.ts';
 import { changeStatus, endParticipations, insertParticipation } from '../holdings/participation-status.ts';
 import {
+  freezeHeld,
   type NewParticipation,
   type StatusChange,
-  setHeld,
   unfreezeRow,
 } from '../holdings/participation-store.ts';
 import { recordReview } from '../identity/review.ts';
@@ -116,7 +116,7 @@ test('whatever changes participations, each accepted, completed, refunded and fa
           const picked = chosen.flatMap((n) => rows[n] ?? []);
           const ids = picked.map(({ id }) => id);
           await inTransaction(isKept, async (tx) => {
-            if (path === 'hold') return setHeld(tx, ids);
+            if (path === 'hold') return freezeHeld(tx, ids);
             if (path === 'resume')
               return void (await Promise.all(ids.map((id) => unfreezeRow(tx, id, ctx.clock))));
             if (path === 'end') return void (await endParticipations(ctx, tx, ids, 'cancelled'));

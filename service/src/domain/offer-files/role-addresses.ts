@@ -8,10 +8,11 @@ import { deriveSandboxKey } from '../../kernel/config/sandbox-keys.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import type { Context } from '../../platform/context/context.ts';
 import { readKeyAddress } from '../../platform/operator/key.ts';
+import { listKeyStates } from '../../platform/operator/key-state-store.ts';
 import { findRemoteAddress, keyFor } from '../../platform/operator/signers.ts';
 import { localSolanaSigner, openSolanaKey } from '../../platform/operator/solana-signer.ts';
 import { solanaKeyFor } from '../../platform/operator/solana-signers.ts';
-import { listOperators, readKeys } from '../../platform/operator/status.ts';
+import { listOperators } from '../../platform/operator/status.ts';
 import type { CheckParts } from './contract-checks.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
@@ -83,7 +84,7 @@ async function findSolanaOperators({ db, clock, config }: Parts, chain: string):
   const remote = SENDING_ROLES.flatMap((role) => findRemoteAddress(config, role, chain) ?? []);
   const addresses = new Set([...signers.map(({ address }) => address), ...remote]);
   if (addresses.size > 0) return [...addresses];
-  const held = (await readKeys(db, chain)).filter(({ holder }) => holder !== null);
+  const held = (await listKeyStates(db, chain)).filter(({ holder }) => holder !== null);
   if (held.length > 0) return held.map(({ address }) => address);
   const [latest] = (await listOperators(db)).solana;
   if (latest !== undefined) return [latest];

@@ -118,10 +118,6 @@ function newClientSecret({ random }: Parts): string {
   return `cws_${newSecret(random)}`;
 }
 
-export function listPartners({ db }: Pick<Parts, 'db'>): Promise<store.ListedPartner[]> {
-  return store.listPartners(db);
-}
-
 function clientIdFor(name: string, { random }: Parts): string {
   const slug = name
     .toLowerCase()

@@ -3,7 +3,8 @@ import { newId } from '../../kernel/ids.ts';
 import { toTimestamp } from '../../kernel/wire.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { freezeParticipations, resumeSanctioned } from '../holdings/freeze.ts';
+import { resumeSanctioned } from '../holdings/freeze.ts';
+import { freezeParticipations } from '../holdings/participation-store.ts';
 import { toListed } from './list-file.ts';
 import {
   clearHits,

@@ -8,7 +8,7 @@ import { makeOffer, tokenizedFile } from '../../../test/support/offers.ts';
 import { type Buyer, saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { useSale } from '../../../test/support/settlement.ts';
 import { evmWallet } from '../../../test/support/wallets.ts';
-import { freezeParticipations } from '../holdings/freeze.ts';
+import { freezeParticipations } from '../holdings/participation-store.ts';
 import { requestRemit } from '../participations/refunds.ts';
 import { listPending } from '../settlement/pending-store.ts';
 import { screenRows } from '../settlement/screen.ts';

@@ -1,6 +1,7 @@
 import { registerScraped, shareRead } from '../../kernel/scraped-gauge.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { countOpenTransactions, readKeys } from '../../platform/operator/status.ts';
+import { listKeyStates } from '../../platform/operator/key-state-store.ts';
+import { countOpenByChain } from '../../platform/operator/store.ts';
 import { listBacklog, listMovedAmounts } from './backlog-store.ts';
 import { listPauses } from './pause-store.ts';
 import { countDifferences, listPasses } from './reconcile-pass-store.ts';
@@ -16,7 +17,7 @@ export function registerSettlementGauges(
   chains: readonly string[],
 ): void {
   const readBacklog = shareRead(() => listBacklog(db));
-  const readKeyStates = shareRead(() => readKeys(db));
+  const readKeyStates = shareRead(() => listKeyStates(db));
   const none = chains.map((chain) => ({ labels: { chain }, value: 0 }));
   registerScraped(
     registry,
@@ -26,7 +27,7 @@ export function registerSettlementGauges(
       labels: ['chain'],
     },
     async () => {
-      const open = await countOpenTransactions(db);
+      const open = await countOpenByChain(db);
       return [...none, ...open.map(({ chain, count }) => ({ labels: { chain }, value: count }))];
     },
   );

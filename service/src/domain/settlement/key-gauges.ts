@@ -5,8 +5,9 @@ import type { EvmChain } from '../../platform/chain/evm/client.ts';
 import { providerName } from '../../platform/chain/rpc/endpoint.ts';
 import type { SolanaChain } from '../../platform/chain/solana/client.ts';
 import type { Context } from '../../platform/context/context.ts';
+import { listKeyStates } from '../../platform/operator/key-state-store.ts';
 import { policyOf } from '../../platform/operator/policy.ts';
-import { coinsOf, daysLeft, readKeyOnChain, readKeys } from '../../platform/operator/status.ts';
+import { coinsOf, daysLeft, readKeyOnChain } from '../../platform/operator/status.ts';
 
 type Parts = Pick<Context, 'db' | 'metrics' | 'chains' | 'clock' | 'config'>;
 type AnyChain = EvmChain | SolanaChain;
@@ -18,7 +19,7 @@ type AnyChain = EvmChain | SolanaChain;
  */
 export function registerKeyGauges({ db, metrics: { registry }, chains, clock, config }: Parts): void {
   const all: AnyChain[] = [...chains.all(), ...chains.allSolana()];
-  const readStates = shareRead(() => readKeys(db));
+  const readStates = shareRead(() => listKeyStates(db));
   const readOnChain = shareRead(async () => {
     const found = (await readStates()).map(async (key) => {
       const chain = all.find(({ name }) => name === key.chain);

@@ -8,8 +8,8 @@ import { readTransaction } from '../../platform/chain/solana/executed-transactio
 import { readEpoch, readSignatures } from '../../platform/chain/solana/reads.ts';
 import { MalformedTransaction } from '../../platform/chain/solana/wire-transaction.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { adoptPaidRefund } from '../../platform/operator/adopt-receipt.ts';
 import { hasReceipt } from '../../platform/operator/receipt-message.ts';
+import { adoptPaidRefund } from '../../platform/operator/receipt-store.ts';
 import { changeStatus } from '../holdings/participation-status.ts';
 import { countRecorded, lockPaidRow, setPaidRefund } from './paid-refund-store.ts';
 import { orderOf } from './solana-parts.ts';

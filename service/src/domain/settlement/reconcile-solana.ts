@@ -7,9 +7,9 @@ import { isSignedByEd25519 } from '../../platform/chain/solana/signed-message.ts
 import { readMultisig } from '../../platform/chain/solana/token-accounts.ts';
 import { parseTransaction } from '../../platform/chain/solana/wire-transaction.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { listForeignTransactions } from '../../platform/operator/foreign-transactions.ts';
 import { isReceiptOf } from '../../platform/operator/receipt-follow.ts';
 import { assertReceiptAllowed } from '../../platform/operator/receipt-policy.ts';
+import { listForeignTransactions } from '../../platform/operator/watch-store.ts';
 import { type ChainReport, finishReport, type ReportedDifference } from './reconcile-report.ts';
 import {
   type BookedReceipt,

@@ -2,7 +2,7 @@ import { ConfigError } from '../../kernel/config/config.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { FollowTimings } from '../../platform/operator/follow.ts';
 import { listSenders } from '../../platform/operator/signers.ts';
-import { listUnfinishedKeys } from '../../platform/operator/status.ts';
+import { listUnfinishedKeys } from '../../platform/operator/store.ts';
 import type { AlertGauges } from './alerts.ts';
 import { countUnsettled } from './backlog-store.ts';
 import { createEvmWorker } from './evm-driver.ts';

@@ -6,7 +6,7 @@ import type { SolanaChain } from '../../platform/chain/solana/client.ts';
 import { readAccounts, readBalance } from '../../platform/chain/solana/reads.ts';
 import { readMultisig } from '../../platform/chain/solana/token-accounts.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { listUnfinishedKeys } from '../../platform/operator/status.ts';
+import { listUnfinishedKeys } from '../../platform/operator/store.ts';
 import { FUND_ROLE, hasRole } from './fund-roles.ts';
 import { listFunds, listSendersOf, listSigners } from './reconcile-store.ts';
 

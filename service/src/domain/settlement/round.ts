@@ -1,7 +1,8 @@
 import type { SendingRole } from '../../kernel/config/role.ts';
 import { findApiError } from '../../platform/chain/rpc/failures.ts';
 import { Blocked } from '../../platform/operator/blocked.ts';
-import { completeRound, type Lease, LeaseLost, takeLease } from '../../platform/operator/lease.ts';
+import { type Lease, LeaseLost, takeLease } from '../../platform/operator/lease.ts';
+import { recordGoodRound } from '../../platform/operator/lease-store.ts';
 import { upstreamFailureOf } from '../../platform/outbound/failure.ts';
 import { countUnsettled } from './backlog-store.ts';
 import { commitNext } from './commit.ts';
@@ -87,7 +88,7 @@ async function withAlerts(worker: SettlementWorker, work: (lease: Lease) => Prom
   }
   try {
     await work(lease);
-    await completeRound(ctx.db, lease);
+    await recordGoodRound(ctx.db, lease);
   } catch (error) {
     if (error instanceof LeaseLost) return false;
     if (!(error instanceof Blocked)) {

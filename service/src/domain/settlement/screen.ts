@@ -5,7 +5,7 @@ import {
   decideRefunds,
   EligibilityChanged,
 } from '../eligibility/commit.ts';
-import { freezeHeld } from '../holdings/freeze.ts';
+import { freezeHeld } from '../holdings/participation-store.ts';
 import { freezeSanctioned } from '../screening/hits.ts';
 import { failPending, keepFailing } from './fail.ts';
 import { lockStopped, postponeRows, type SettlementRow } from './store.ts';

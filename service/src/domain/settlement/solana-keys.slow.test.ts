@@ -15,12 +15,9 @@ import {
   VAULT,
 } from '../../../test/support/solana-sale.ts';
 import { memo, transferLamports } from '../../platform/chain/solana/instructions.ts';
-import {
-  adoptForeignTransactions,
-  listForeignTransactions,
-} from '../../platform/operator/foreign-transactions.ts';
 import { SigningRefused } from '../../platform/operator/receipt-policy.ts';
 import { localSolanaSigner, type SolanaSigner } from '../../platform/operator/solana-signer.ts';
+import { adoptForeignTransactions, listForeignTransactions } from '../../platform/operator/watch-store.ts';
 import { followRetired } from './round.ts';
 import { startSettlement } from './settlement.ts';
 import { createSolanaWorker } from './solana-driver.ts';

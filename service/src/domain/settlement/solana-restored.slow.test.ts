@@ -19,10 +19,11 @@ import {
 } from '../../../test/support/solana-sale.ts';
 import { run as runParticipation } from '../../edges/cli/participation-command.ts';
 import { associatedAccount } from '../../platform/chain/solana/addresses.ts';
-import { adoptForeignTransactions } from '../../platform/operator/foreign-transactions.ts';
 import { localSolanaSigner, type SolanaSigner } from '../../platform/operator/solana-signer.ts';
-import { freezeParticipations, resumeSanctioned } from '../holdings/freeze.ts';
+import { adoptForeignTransactions } from '../../platform/operator/watch-store.ts';
+import { resumeSanctioned } from '../holdings/freeze.ts';
 import { failPreparedOf } from '../holdings/participation-status.ts';
+import { freezeParticipations } from '../holdings/participation-store.ts';
 import { cancelParticipation } from '../participations/cancel.ts';
 import { requestRemit } from '../participations/refunds.ts';
 

@@ -18,10 +18,7 @@ import {
 import { run as runSolana } from '../../edges/cli/solana-command.ts';
 import { associatedAccount, keyOf } from '../../platform/chain/solana/addresses.ts';
 import { memo, transferChecked, transferLamports } from '../../platform/chain/solana/instructions.ts';
-import {
-  adoptForeignTransactions,
-  listForeignTransactions,
-} from '../../platform/operator/foreign-transactions.ts';
+import { adoptForeignTransactions, listForeignTransactions } from '../../platform/operator/watch-store.ts';
 import { compareVaults } from './solana-vaults.ts';
 
 const sale = useSolanaSale();

@@ -1,7 +1,7 @@
 import { readAccounts } from '../../platform/chain/solana/reads.ts';
 import { readMultisig } from '../../platform/chain/solana/token-accounts.ts';
-import { listForeignTransactions } from '../../platform/operator/foreign-transactions.ts';
 import { type Backlog, createBacklog, watchSigner } from '../../platform/operator/watch-signers.ts';
+import { listForeignTransactions } from '../../platform/operator/watch-store.ts';
 import { listFunds } from './reconcile-store.ts';
 import type { SolanaParts } from './solana-parts.ts';
 import { compareVaults } from './solana-vaults.ts';

@@ -26,8 +26,8 @@ import {
   transferChecked,
   transferLamports,
 } from '../../platform/chain/solana/instructions.ts';
-import { adoptForeignTransactions } from '../../platform/operator/foreign-transactions.ts';
 import { localSolanaSigner } from '../../platform/operator/solana-signer.ts';
+import { adoptForeignTransactions } from '../../platform/operator/watch-store.ts';
 import { requestRemit } from '../participations/refunds.ts';
 
 const sale = useSolanaSale({ nodes: 2 });

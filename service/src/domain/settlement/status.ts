@@ -2,13 +2,8 @@ import type { EvmChain } from '../../platform/chain/evm/client.ts';
 import type { Chains } from '../../platform/chain/open-chains.ts';
 import type { SolanaChain } from '../../platform/chain/solana/client.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import {
-  daysLeft,
-  type KeyOnChain,
-  readKeyOnChain,
-  readKeys,
-  readOpenTransactions,
-} from '../../platform/operator/status.ts';
+import { listKeyStates, listOpenStates } from '../../platform/operator/key-state-store.ts';
+import { daysLeft, type KeyOnChain, readKeyOnChain } from '../../platform/operator/status.ts';
 import { listBacklog } from './backlog-store.ts';
 import { findSubject } from './pause.ts';
 import { listPauses } from './pause-store.ts';
@@ -60,14 +55,14 @@ async function listNames(
 ): Promise<string[]> {
   if (offerId !== null) return listChainsOf(db, offerId);
   if (chainOrSlug !== null) return [chainOrSlug];
-  const used = (await readKeys(db)).map(({ chain }) => chain);
+  const used = (await listKeyStates(db)).map(({ chain }) => chain);
   const waiting = (await listBacklog(db)).map(({ chain }) => chain);
   return [...new Set([...known.map(({ name }) => name), ...used, ...waiting])].sort();
 }
 
 async function describeChain(db: Db, name: string, chain: AnyChain | undefined, offerId: string | null) {
-  const open = await readOpenTransactions(db, name);
-  const keys = (await readKeys(db, name)).map(async (key) => {
+  const open = await listOpenStates(db, name);
+  const keys = (await listKeyStates(db, name)).map(async (key) => {
     const onChain = chain && (await readKeyOnChain(chain, key.address).catch(() => undefined));
     const own = open.filter(({ address }) => address === key.address);
     return {

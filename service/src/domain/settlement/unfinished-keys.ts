@@ -5,7 +5,7 @@ import { plural } from '../../kernel/plural.ts';
 import type { Chains } from '../../platform/chain/open-chains.ts';
 import { findRemoteAddress } from '../../platform/operator/signers.ts';
 import { solanaKeyFor } from '../../platform/operator/solana-signers.ts';
-import type { UnfinishedKey } from '../../platform/operator/status.ts';
+import type { UnfinishedKey } from '../../platform/operator/store.ts';
 
 /**
  * Lists the chains for which this node has a key but no RPC URL. `hasEvmKey` returns whether the node has a key for a

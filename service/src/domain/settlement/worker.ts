@@ -1,7 +1,8 @@
 import type { SendingRole } from '../../kernel/config/role.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { KeyId } from '../../platform/operator/account.ts';
-import { type Lease, LeaseLost, releaseLease } from '../../platform/operator/lease.ts';
+import { type Lease, LeaseLost } from '../../platform/operator/lease.ts';
+import { releaseLease } from '../../platform/operator/lease-store.ts';
 import { type AlertGauges, type Alerts, createAlerts } from './alerts.ts';
 import type { SettlementDriver } from './driver.ts';
 

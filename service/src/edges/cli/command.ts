@@ -33,6 +33,23 @@ export function unknownCommand(group: string, name: string, known: readonly stri
   return new UsageError(`${problem}; use one of ${known.join(', ')}`);
 }
 
+/**
+ * Returns the action with this name. Throws a `UsageError` if `group` has no such action, or if the action does not
+ * take one of the options in `values`.
+ */
+export function chooseAction<A extends { allowed: readonly string[] }>(
+  group: string,
+  actions: Readonly<Record<string, A>>,
+  name: string,
+  values: object,
+): A {
+  const action = actions[name];
+  if (action === undefined) throw unknownCommand(group, name, Object.keys(actions));
+  const unexpected = Object.keys(values).find((option) => !action.allowed.includes(option));
+  if (unexpected !== undefined) throw new UsageError(`${group} ${name} does not take --${unexpected}`);
+  return action;
+}
+
 const WIDTH = 100;
 
 export function formatHelp({ usage, description, commands, options, examples }: CommandHelp): string {

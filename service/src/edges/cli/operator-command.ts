@@ -17,20 +17,16 @@ import type { Db } from '../../platform/db/pool.ts';
 import { rehearse } from '../../platform/db/rehearse.ts';
 import { feeLimits } from '../../platform/operator/account.ts';
 import { NotDeepEnough } from '../../platform/operator/adopt.ts';
+import { listKeyStates } from '../../platform/operator/key-state-store.ts';
 import {
   awaitReplacement,
   planReplacement,
   requestReplacement,
 } from '../../platform/operator/replacement.ts';
 import { listSenders, openSigners } from '../../platform/operator/signers.ts';
-import {
-  readKeys,
-  readNonces,
-  readOperatorStatus,
-  readSolanaStatus,
-} from '../../platform/operator/status.ts';
+import { readNonces, readOperatorStatus, readSolanaStatus } from '../../platform/operator/status.ts';
 import type { ReplacementAction } from '../../platform/operator/transaction.ts';
-import { type CommandHelp, confirm, unknownCommand } from './command.ts';
+import { type CommandHelp, chooseAction, confirm } from './command.ts';
 import { runReconcile, verifyReport, writeReport } from './reconcile-command.ts';
 import { runCommand } from './run-command.ts';
 
@@ -149,10 +145,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 export async function run(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
   const [name = '', chain, ...more] = positionals;
-  const action = ACTIONS[name];
-  if (action === undefined) throw unknownCommand('operator', name, Object.keys(ACTIONS));
-  const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
-  if (unexpected !== undefined) throw new UsageError(`operator ${name} does not take --${unexpected}`);
+  const action = chooseAction('operator', ACTIONS, name, values);
   const { argument } = action;
   if (argument === 'none' && chain !== undefined) throw new UsageError(`operator ${name} takes no arguments`);
   if (argument === 'file' && (chain === undefined || more.length > 0))
@@ -255,7 +248,7 @@ async function listAdoptable(config: Config, db: Db, chain: string): Promise<Hex
   const { registry } = createMetrics();
   const { signerOf, retired } = await openSigners(config, { clock: realClock(), log, registry });
   const current = listSenders(signerOf, chain).map(({ signer }) => signer.address);
-  const known = (await readKeys(db, chain)).map(({ address }) => address as Hex);
+  const known = (await listKeyStates(db, chain)).map(({ address }) => address as Hex);
   if (current.length === 0) return known;
   const replaced = retired.map(({ signer }) => signer.address).filter((address) => known.includes(address));
   return [...new Set([...current, ...replaced])];

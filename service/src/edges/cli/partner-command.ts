@@ -3,7 +3,6 @@ import {
   createPartner,
   disablePartner,
   enablePartner,
-  listPartners,
   readPartnerUse,
   rotateSecret,
   setContact,
@@ -12,10 +11,11 @@ import {
   setRedirects,
   setScopes,
 } from '../../domain/partners/partner.ts';
+import { listPartners } from '../../domain/partners/store.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { plural } from '../../kernel/plural.ts';
-import { type CommandHelp, confirmByName, requireReason, unknownCommand } from './command.ts';
+import { type CommandHelp, chooseAction, confirmByName, requireReason } from './command.ts';
 import { type CommandContext, runCommand } from './run-command.ts';
 
 export const help: CommandHelp = {
@@ -91,34 +91,26 @@ type Action = {
   run(ctx: CommandContext, input: Input): Promise<unknown>;
 };
 
+function replaceList(replace: typeof setRedirects): Action {
+  return {
+    allowed: [],
+    takes: 'client and list',
+    run: (ctx, { clientId, rest }) => replace(ctx, clientId, rest),
+  };
+}
+
 const ACTIONS: Record<string, Action> = {
   create: {
     allowed: ['name', 'redirect', 'logout-redirect', 'origin', 'scope', 'logo', 'contact'],
     takes: 'nothing',
     run: (ctx, { values }) => create(ctx, values),
   },
-  list: { allowed: [], takes: 'nothing', run: (ctx) => listPartners(ctx) },
+  list: { allowed: [], takes: 'nothing', run: (ctx) => listPartners(ctx.db) },
   'rotate-secret': { allowed: ['grace-hours'], takes: 'client', run: rotate },
-  'set-redirects': {
-    allowed: [],
-    takes: 'client and list',
-    run: (ctx, { clientId, rest }) => setRedirects(ctx, clientId, rest),
-  },
-  'set-logout-redirects': {
-    allowed: [],
-    takes: 'client and list',
-    run: (ctx, { clientId, rest }) => setLogoutRedirects(ctx, clientId, rest),
-  },
-  'set-origins': {
-    allowed: [],
-    takes: 'client and list',
-    run: (ctx, { clientId, rest }) => setOrigins(ctx, clientId, rest),
-  },
-  'set-scopes': {
-    allowed: [],
-    takes: 'client and list',
-    run: (ctx, { clientId, rest }) => setScopes(ctx, clientId, rest),
-  },
+  'set-redirects': replaceList(setRedirects),
+  'set-logout-redirects': replaceList(setLogoutRedirects),
+  'set-origins': replaceList(setOrigins),
+  'set-scopes': replaceList(setScopes),
   'set-contact': {
     allowed: [],
     takes: 'client and list',
@@ -137,10 +129,7 @@ const ACTIONS: Record<string, Action> = {
 export async function run(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
   const [name = '', ...words] = positionals;
-  const action = ACTIONS[name];
-  if (action === undefined) throw unknownCommand('partner', name, Object.keys(ACTIONS));
-  const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
-  if (unexpected !== undefined) throw new UsageError(`partner ${name} does not take --${unexpected}`);
+  const action = chooseAction('partner', ACTIONS, name, values);
   const [clientId = '', ...rest] = words;
   if (action.takes === 'nothing' && words.length > 0)
     throw new UsageError(`partner ${name} takes no arguments besides options`);

@@ -13,15 +13,12 @@ import { decodeBase58 } from '../../platform/chain/address.ts';
 import { openChains } from '../../platform/chain/open-chains.ts';
 import type { SolanaChain } from '../../platform/chain/solana/client.ts';
 import { rehearse } from '../../platform/db/rehearse.ts';
-import {
-  adoptForeignTransactions,
-  type ForeignTransaction,
-} from '../../platform/operator/foreign-transactions.ts';
+import { listKeyStates } from '../../platform/operator/key-state-store.ts';
 import { type Closing, closeReceipts, planClosing } from '../../platform/operator/receipt-close.ts';
 import { findRemoteAddress, listSenders } from '../../platform/operator/signers.ts';
 import type { SolanaSigner } from '../../platform/operator/solana-signer.ts';
 import { openSolanaSigners } from '../../platform/operator/solana-signers.ts';
-import { readKeys } from '../../platform/operator/status.ts';
+import { adoptForeignTransactions, type ForeignTransaction } from '../../platform/operator/watch-store.ts';
 import type { CommandHelp } from './command.ts';
 import { runCommand } from './run-command.ts';
 
@@ -175,7 +172,7 @@ const ON_CHAIN: Readonly<Record<string, { run: Run; plan: Run | null }>> = {
       const senders = await listOwnSenders(config, name);
       await withChain(config, name, (chain) =>
         runCommand(config, async ({ db }) => {
-          const keys: { address: string }[] = senders.length > 0 ? senders : await readKeys(db, name);
+          const keys: { address: string }[] = senders.length > 0 ? senders : await listKeyStates(db, name);
           const { closed, kept } = await sumClosings(keys, ({ address }) =>
             planClosing({ db, chain, address }, config.solanaReceiptDays),
           );

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { listPartners } from '../../domain/partners/partner.ts';
+import { listPartners } from '../../domain/partners/store.ts';
 import {
   listAttempts,
   listDeliveries,
@@ -21,7 +21,7 @@ import { openWebhookSender } from '../../domain/webhooks/sender.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { commitOn } from '../../platform/http/for-request.ts';
-import { type CommandHelp, confirmByName, unknownCommand } from './command.ts';
+import { type CommandHelp, chooseAction, confirmByName } from './command.ts';
 import { runCommand } from './run-command.ts';
 
 export const help: CommandHelp = {
@@ -121,10 +121,7 @@ const ACTIONS: Record<string, Action> = {
 export async function run(config: Config, args: string[]): Promise<void> {
   const { values, positionals } = readArguments(args);
   const [name = '', clientId = '', id = '', ...rest] = positionals;
-  const action = ACTIONS[name];
-  if (action === undefined) throw unknownCommand('webhook', name, Object.keys(ACTIONS));
-  const unexpected = Object.keys(values).find((option) => !action.allowed.some((each) => each === option));
-  if (unexpected !== undefined) throw new UsageError(`webhook ${name} does not take --${unexpected}`);
+  const action = chooseAction('webhook', ACTIONS, name, values);
   const takesId = name !== 'list' && name !== 'create';
   if (clientId === '')
     throw new UsageError(`webhook ${name} requires a client id; see "causeway partner list"`);
@@ -138,7 +135,7 @@ export async function run(config: Config, args: string[]): Promise<void> {
   });
   try {
     const result = await runCommand(config, async (command) => {
-      const partner = (await listPartners(command)).find(({ client_id }) => client_id === clientId);
+      const partner = (await listPartners(command.db)).find(({ client_id }) => client_id === clientId);
       if (partner === undefined)
         throw new UsageError(`${clientId} is not registered; "causeway partner list" shows all client ids`);
       const caller = { partnerId: partner.partner_id };

@@ -9,7 +9,8 @@ import type { Chains } from '../../platform/chain/open-chains.ts';
 import type { EndpointHead } from '../../platform/chain/rpc/survey.ts';
 import type { SolanaChain } from '../../platform/chain/solana/client.ts';
 import type { Db } from '../../platform/db/pool.ts';
-import { coinsOf, daysLeft, readKeys } from '../../platform/operator/status.ts';
+import { listKeyStates } from '../../platform/operator/key-state-store.ts';
+import { coinsOf, daysLeft } from '../../platform/operator/status.ts';
 import { type Check, type Finding, failed, ok, skipped, warning } from './finding.ts';
 
 const MAX_HEAD_AGE_SECONDS = 300;
@@ -91,7 +92,7 @@ async function checkOperator(config: Config, chain: AnyChain, db: Db | null): Pr
         'Set OPERATOR_KMS_KEY, OPERATOR_KEY_FILE or OPERATOR_KEY.',
       ),
     ];
-  const spent = new Map((await readKeys(db, chain.name)).map((key) => [key.address, key.spent]));
+  const spent = new Map((await listKeyStates(db, chain.name)).map((key) => [key.address, key.spent]));
   return plans.flatMap((plan) => [
     judgeRoles(name, plan),
     judgeGas(name, chain, plan, spent.get(plan.to) ?? 0n),

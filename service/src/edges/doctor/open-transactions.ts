@@ -14,7 +14,7 @@ import type { Chains } from '../../platform/chain/open-chains.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { readKeyAddress } from '../../platform/operator/key.ts';
 import { keyFor } from '../../platform/operator/signers.ts';
-import { listUnfinishedKeys, type UnfinishedKey } from '../../platform/operator/status.ts';
+import { listUnfinishedKeys, type UnfinishedKey } from '../../platform/operator/store.ts';
 import { type Check, type Finding, ok, refusalFinding, skipped, warning } from './finding.ts';
 
 const NAME = 'open transactions';

@@ -48,7 +48,8 @@ export async function isLeaseHeld(tx: Db, { chain, address, node, epoch }: Holde
   return row !== undefined;
 }
 
-export async function expireLease(db: Db, { chain, address, node, epoch }: Holder): Promise<void> {
+/** Releases the lease, so that another node can take it immediately. */
+export async function releaseLease(db: Db, { chain, address, node, epoch }: Holder): Promise<void> {
   await db
     .updateTable('operator_keys')
     .set({ lease_until: sql<string>`now() - interval '1 second'` })

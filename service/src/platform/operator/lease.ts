@@ -1,6 +1,6 @@
 import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
-import { expireLease, isLeaseHeld, recordGoodRound, upsertLease } from './lease-store.ts';
+import { isLeaseHeld, upsertLease } from './lease-store.ts';
 
 /**
  * A node's exclusive right to send new transactions with one key on one chain. Only EVM chains use `nextNonce` and
@@ -53,14 +53,4 @@ export async function withLease<T>(db: Db, lease: Lease, work: (tx: Db) => Promi
     await holdLease(tx, lease);
     return work(tx);
   });
-}
-
-/** Records that the holder of the lease has completed a settlement round. */
-export async function completeRound(db: Db, lease: Lease): Promise<void> {
-  await recordGoodRound(db, lease);
-}
-
-/** Releases the lease, so that another node can take it immediately. */
-export async function releaseLease(db: Db, lease: Lease): Promise<void> {
-  await expireLease(db, lease);
 }

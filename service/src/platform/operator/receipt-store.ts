@@ -47,10 +47,10 @@ export async function insertReceiptAttempt(
 }
 
 /**
- * Stores a finalized transaction that was sent with another key, or by a service with another database. Only the
- * receipt of the transaction is known.
+ * Records a transaction that was sent with another key, or by a service with another database. The caller must have
+ * found its finalized receipt account, which proves that it succeeded. Returns the id of the recorded transaction.
  */
-export async function insertLandedReceipt(
+export async function adoptReceipt(
   tx: Db,
   { chain, address }: KeyId,
   { id, kind, receipt, fund }: Omit<NewTransaction, 'units'>,
@@ -63,8 +63,11 @@ export async function insertLandedReceipt(
   return rows[0]?.id ?? id;
 }
 
-/** Stores a finalized refund that was paid by hand, without a receipt. */
-export async function insertPaidRefund(
+/**
+ * Records a finalized refund that somebody paid by hand. It created no receipt account, so its `receipt` is recorded as
+ * already closed.
+ */
+export async function adoptPaidRefund(
   tx: Db,
   { chain, address }: KeyId,
   { id, receipt, fund, signature }: Pick<NewTransaction, 'id' | 'receipt' | 'fund'> & { signature: string },

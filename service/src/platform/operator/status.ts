@@ -4,11 +4,8 @@ import { readQuantity } from '../chain/evm/node-reads.ts';
 import type { SolanaChain } from '../chain/solana/client.ts';
 import { readBalance } from '../chain/solana/reads.ts';
 import type { Db } from '../db/pool.ts';
-import { type KeyState, listKeyStates, listOpenStates, type OpenState } from './key-state-store.ts';
 import { listKeys, listOperatorAddresses } from './lease-store.ts';
-import { countOpen, countOpenByChain, countUnfinished, listOpen, type UnfinishedKey } from './store.ts';
-
-export type { UnfinishedKey };
+import { countOpen, listOpen } from './store.ts';
 
 /** Describes every key that nodes have used on an EVM chain. Needs no private key. */
 export async function readOperatorStatus(db: Db, chain: EvmChain) {
@@ -69,19 +66,6 @@ function toText(nonce: bigint | null): string | null {
   return nonce === null ? null : String(nonce);
 }
 
-/**
- * Returns every key that nodes have used, on all chains or on one, with its lease, its last settlement round and its
- * spending.
- */
-export function readKeys(db: Db, chain?: string): Promise<KeyState[]> {
-  return listKeyStates(db, chain);
-}
-
-/** Returns the open transactions of a chain, oldest first. */
-export function readOpenTransactions(db: Db, chain: string): Promise<OpenState[]> {
-  return listOpenStates(db, chain);
-}
-
 /** The state of a key on its chain. `nonce` is null on chains whose transactions have no nonces. */
 export type KeyOnChain = { balance: bigint; nonce: bigint | null };
 
@@ -104,16 +88,6 @@ export function coinsOf({ facts }: Pick<EvmChain | SolanaChain, 'facts'>, amount
 /** Returns how many days a balance lasts if the key keeps spending as much as in the last 24 hours. */
 export function daysLeft(balance: bigint, spent: bigint): number {
   return spent === 0n ? Number.POSITIVE_INFINITY : Number((balance * 100n) / spent) / 100;
-}
-
-/** Counts the open transactions of all keys per chain. */
-export function countOpenTransactions(db: Db): Promise<{ chain: string; count: number }[]> {
-  return countOpenByChain(db);
-}
-
-/** Lists the keys with transactions that are not final yet, including replaced keys. */
-export function listUnfinishedKeys(db: Db): Promise<UnfinishedKey[]> {
-  return countUnfinished(db);
 }
 
 /** Lists the operator addresses that nodes have used, grouped by protocol, most recently used first. */

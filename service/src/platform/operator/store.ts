@@ -157,7 +157,7 @@ export async function countOpenByChain(db: Db): Promise<{ chain: string; count: 
 export type UnfinishedKey = KeyId & { count: number; open: number; kinds: TransactionKind[] };
 
 /** Counts, for each key and chain, the transactions that are open or that a reorganization could still undo. */
-export async function countUnfinished(db: Db): Promise<UnfinishedKey[]> {
+export async function listUnfinishedKeys(db: Db): Promise<UnfinishedKey[]> {
   const { rows } = await sql<UnfinishedKey>`
     select chain, signer as address, count(*)::int as count, count(*) filter (where state = 'open')::int as open,
       array_agg(distinct kind) as kinds

@@ -24,20 +24,24 @@ export async function insertForeign(db: Db, chain: string, found: ForeignTransac
     on conflict do nothing`.execute(db);
 }
 
+/** A transaction that was signed with one of a fund's keys, but not sent by this service. */
 export type ForeignTransaction = { signature: string; address: string; participationId: string | null };
 
 type StoredForeign = { signature: Buffer; address: string; participation_id: string | null };
 
 /** Returns the foreign transactions that no operator has acknowledged with `solana adopt`. */
-export async function listForeign(db: Db, chain: string): Promise<ForeignTransaction[]> {
+export async function listForeignTransactions(db: Db, chain: string): Promise<ForeignTransaction[]> {
   const { rows } = await sql<StoredForeign>`
     select signature, address, participation_id from foreign_transactions
     where chain = ${chain} and adopted_at is null order by seen_at`.execute(db);
   return rows.map(toForeign);
 }
 
-/** Marks all foreign transactions on the chain as adopted. Returns those that were not adopted before. */
-export async function markAdopted(db: Db, chain: string): Promise<ForeignTransaction[]> {
+/**
+ * Marks all foreign transactions as adopted, and returns them. Settlement then continues with the participations that
+ * they refer to, and pays each one unless a receipt shows that it was paid.
+ */
+export async function adoptForeignTransactions(db: Db, chain: string): Promise<ForeignTransaction[]> {
   const { rows } = await sql<StoredForeign>`
     update foreign_transactions set adopted_at = now() where chain = ${chain} and adopted_at is null
     returning signature, address, participation_id`.execute(db);
