@@ -8,20 +8,15 @@ import { wakeAllSettlement } from './wake.ts';
 
 type Parts = Pick<Context, 'clock' | 'random'>;
 
-/** Resumes the wallet's participations that were frozen because of sanctions. */
 export async function resumeSanctioned(ctx: Parts, tx: Db, wallet: string): Promise<void> {
   await resume(ctx, tx, await listSanctioned(tx, wallet));
 }
 
-/** Resumes the participations that were frozen because their user was on hold. */
 async function resumeHeld(ctx: Parts, tx: Db, userId: string): Promise<void> {
   await resume(ctx, tx, await listHeld(tx, userId));
 }
 
-/**
- * Unfreezes participations. A frozen `pending` row has lost its reserved supply. If enough supply is left, the row
- * reserves its amount again. Otherwise the row fails as sold out.
- */
+/** A frozen `pending` row has lost its reserved supply. It reserves its amount again, or fails as sold out. */
 async function resume(ctx: Parts, tx: Db, rows: readonly FrozenParticipation[]): Promise<void> {
   for (const row of rows) {
     if (row.status === 'pending' && !(await isSupplied(tx, row)))
@@ -31,7 +26,6 @@ async function resume(ctx: Parts, tx: Db, rows: readonly FrozenParticipation[]):
   await wakeAllSettlement(tx);
 }
 
-/** Returns whether enough supply is left for the row. Locks the supply until the transaction ends. */
 async function isSupplied(
   tx: Db,
   { offer_option_id, amount, asset_digits }: FrozenParticipation,

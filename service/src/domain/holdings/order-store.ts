@@ -41,9 +41,8 @@ const COLUMNS = sql`id, partner_id, user_id, offer_id, symbol, chain, wallet, sw
 const IS_OPEN = sql.raw("state in ('asking', 'unknown', 'attested', 'live')");
 
 /**
- * Inserts a new order, before its attestation is requested. Inserts nothing and returns undefined if the user is on
- * hold, has been erased or has not proven the wallet, or if the wallet already has an open order for the asset. A wallet
- * can have several proofs, one per chain.
+ * Inserts nothing and returns undefined if the user is on hold, has been erased or has not proven the wallet, or if
+ * the wallet already has an open order for the asset. A wallet can have several proofs, one per chain.
  */
 export async function insertOrder(tx: Db, order: NewOrder, now: string): Promise<string | undefined> {
   const { chain, wallet, asset } = order;
@@ -84,11 +83,10 @@ export async function findHolding(
 
 type Earlier = {
   /**
-   * The order placed by an earlier request with the same idempotency key. Undefined if there is no such order, or if
-   * the venue refused it: a refused order has used up no attestation, so the new request may place another order.
+   * From an earlier request with the same idempotency key, unless the venue refused it: a refused order has used up
+   * no attestation, so the new request may place another one.
    */
   claimed: StoredOrder | undefined;
-  /** The wallet's open order for the asset. */
   holding: StoredOrder | undefined;
 };
 
@@ -112,10 +110,7 @@ export async function findEarlierOrders(
   return { claimed: claimed && toOrder(claimed), holding: holding && toOrder(holding) };
 }
 
-/**
- * Leases up to `limit` orders that have no outcome yet, least recently checked first. The lease lasts `seconds`.
- * Concurrent calls get different orders.
- */
+/** Least recently checked first. Concurrent calls get different orders. */
 export async function takeOpen(db: Db, limit: number, seconds: number): Promise<StoredOrder[]> {
   const { rows } = await sql<Row>`
     update tokenized_orders set check_at = now() + make_interval(secs => ${seconds})
@@ -126,7 +121,6 @@ export async function takeOpen(db: Db, limit: number, seconds: number): Promise<
   return rows.map(toOrder);
 }
 
-/** Ends the lease of these orders and moves them to the end of the queue. */
 export async function releaseTaken(db: Db, ids: readonly string[]): Promise<void> {
   await sql`update tokenized_orders set check_at = now() where id = any(${ids}::uuid[])`.execute(db);
 }
@@ -154,7 +148,6 @@ export async function hasLiveOrder(
   return rows.length > 0;
 }
 
-/** Returns whether the user has any order that may still be executed. */
 export async function hasAnyLiveOrder(tx: Db, userId: string, now: string): Promise<boolean> {
   const { rows } = await sql`
     select from tokenized_orders
@@ -163,7 +156,6 @@ export async function hasAnyLiveOrder(tx: Db, userId: string, now: string): Prom
   return rows.length > 0;
 }
 
-/** Moves an order to another state. Returns false if it was no longer in state `from`. */
 export async function moveOrder(
   db: Db,
   id: string,
@@ -206,20 +198,17 @@ export async function saveTransactionHash(db: Db, id: string, hash: Hex): Promis
   );
 }
 
-/** Releases an executed order, so that the wallet can order the asset again. */
 export async function releaseOrder(db: Db, id: string, now: string): Promise<void> {
   await sql`update tokenized_orders set holding = false, updated_at = ${now} where id = ${id} and holding`.execute(
     db,
   );
 }
 
-/** Deletes orders that ended before `before` without a trade. */
 export async function deleteUntraded(db: Db, before: string): Promise<void> {
   const ended = sql`state in ('refused', 'failed', 'abandoned', 'expired') and not holding and updated_at < ${before}`;
   await deleteInBatches(db, 'tokenized_orders', ended);
 }
 
-/** Clears the idempotency keys of trades older than `before`. */
 export async function clearClaims(db: Db, before: string): Promise<void> {
   await sql`update tokenized_orders set claim = null
     where claim is not null and state = 'executed' and inserted_at < ${before}`.execute(db);
@@ -253,7 +242,6 @@ function toAttestation(stored: Record<keyof Attestation, string | number>): Atte
 
 type OpenOrder = { subject_id: string; address: string; user_id: string; partner_id: string };
 
-/** Returns these wallets' open orders. */
 export async function listOpenByWallets(db: Db, wallets: readonly string[]): Promise<OpenOrder[]> {
   const { rows } = await sql<OpenOrder>`
     select id as subject_id, wallet as address, user_id, partner_id from tokenized_orders

@@ -19,8 +19,8 @@ import {
 import { wakeSettlement } from './wake.ts';
 
 /**
- * Inserts a participation, appends its event, tells the user if it is accepted, and wakes settlement. Returns false if
- * another participation from the same wallet already holds the approval.
+ * Appends its event, tells the user if it is accepted, and wakes settlement. Returns false if another participation
+ * from the same wallet already holds the approval.
  */
 export async function insertParticipation(
   parts: EventSource,
@@ -52,10 +52,7 @@ function isTold({ previous_status: before, status }: UpdatedRow): boolean {
   return status !== before && ['pending', 'completed', 'remitted'].includes(status);
 }
 
-/**
- * Returns the event for a participation's status. Leaves out the reason, because it can reveal a hold. The API does not
- * show the reason either.
- */
+/** Leaves out the reason, because it can reveal a hold. The API does not show it either. */
 function eventOf(row: ChangedRow): NewEvent {
   const { id, offer_id, offer_option_id, status, amount, asset_id, chain } = row;
   return {
@@ -73,12 +70,10 @@ function eventOf(row: ChangedRow): NewEvent {
 type Parts = Pick<Context, 'clock' | 'random'>;
 
 /**
- * Ends prepared and pending participations. On EVM chains, marks them as failed. On Solana, only marks them as ending:
- * nothing more is sent for them, and settlement marks them as failed later.
- *
- * The chains differ because a database restored from a backup may lack an on-chain commit that was already sent. On
- * Solana, such a commit may still land, and only settlement can tell when the commit can no longer land. On EVM chains,
- * the operator's nonce reveals the commit, and reconciliation records it in the failed row.
+ * On EVM chains, marks prepared and pending participations as failed. On Solana, only as ending: nothing more is sent
+ * for them, and settlement fails them later. A database restored from a backup may lack a commit that was already
+ * sent. On Solana, it may still land, and only settlement can tell when it no longer can; on EVM chains, the
+ * operator's nonce reveals it, and reconciliation records it in the failed row.
  */
 export async function endParticipations(
   parts: Parts,
@@ -97,10 +92,7 @@ export async function endParticipations(
   for (const chain of new Set(marked.map((row) => row.chain))) await wakeSettlement(tx, chain);
 }
 
-/**
- * Marks prepared and pending participations as failed. Call it only if no commit for them can succeed any more. Returns
- * how many changed.
- */
+/** Call it only if no commit for them can succeed any more. Returns how many changed. */
 export async function failParticipations(
   parts: Parts,
   tx: Db,
@@ -111,10 +103,7 @@ export async function failParticipations(
   return changeStatus(parts, tx, { ids, from: ['prepared', 'pending'], to: 'failed', reason });
 }
 
-/**
- * Returns whether any of these users has a `pending` or `submitted` participation that pays from this wallet and
- * belongs to this partner.
- */
+/** Whether one that is `pending` or `submitted` pays from this wallet and belongs to this partner. */
 export async function hasOpenParticipation(
   tx: Db,
   partnerId: string,
@@ -125,9 +114,8 @@ export async function hasOpenParticipation(
 }
 
 /**
- * Marks as failed these users' `prepared` participations that pay from this wallet, because another user has proven
- * ownership of the wallet. A failed participation releases its approval, so that the wallet's new owner can use that
- * approval. On Solana, settlement changes the status later, once no commit for these participations can succeed.
+ * Another user has proven ownership of the wallet. A failed participation releases its approval, so that the new
+ * owner can use it. On Solana, settlement changes the status later, once no commit can succeed.
  */
 export async function failPreparedOf(
   ctx: Pick<Context, 'clock' | 'random'>,
@@ -140,7 +128,6 @@ export async function failPreparedOf(
   await endParticipations(ctx, tx, ids, 'wallet_not_proven');
 }
 
-/** Returns whether the user has a participation for which money may still move. */
 export function hasUnsettledParticipation(tx: Db, userId: string): Promise<boolean> {
   return hasUnsettled(tx, userId);
 }

@@ -14,7 +14,6 @@ export function lifetimeNow(clock: Pick<Clock, 'lifetime'>): RawBuilder<string> 
   return sql<string>`coalesce(${clock.lifetime()}::timestamptz, now())`;
 }
 
-/** The columns that the API returns. */
 export const API_COLUMNS = [
   'id',
   'offer_id',
@@ -60,7 +59,6 @@ export type NewParticipation = Omit<
   | 'prepared_at'
 >;
 
-/** Inserts a participation. Returns false if another participation from the same wallet already holds the approval. */
 export async function insertRow(tx: Db, row: NewParticipation, clock: Clock): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('participations')
@@ -70,10 +68,7 @@ export async function insertRow(tx: Db, row: NewParticipation, clock: Clock): Pr
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/**
- * Returns the participations with this approval. Those that currently hold the approval (at most one per wallet) come
- * first.
- */
+/** Those that currently hold the approval (at most one per wallet) come first. */
 export async function listByApproval(db: Db, chain: string, hash: Buffer) {
   return db
     .selectFrom('participations')
@@ -84,10 +79,7 @@ export async function listByApproval(db: Db, chain: string, hash: Buffer) {
     .execute();
 }
 
-/**
- * Returns a participation, or null if the caller may not see it. Users see their own participations, and
- * partners see those of all their users.
- */
+/** Null if the caller may not see it: users see their own, partners those of all their users. */
 export async function findParticipation(
   db: Db,
   { partnerId, userId }: { partnerId: string; userId: string | null },
@@ -109,20 +101,14 @@ export async function lockParticipation(tx: Db, id: string): Promise<Participati
 }
 
 export type StatusChange = {
-  /**
-   * The participations, in the order in which their events are appended. If `commitId` is set, they have the same order
-   * in that operator transaction.
-   */
+  /** In the order of their events and, if `commitId` is set, in that operator transaction. */
   ids: readonly string[];
   from: readonly ParticipationStatus[];
   to: ParticipationStatus;
   reason?: string | null;
   /** Assigns the rows to an operator transaction; null detaches them from their current transaction. */
   commitId?: string | null;
-  /**
-   * If set, `prepared_at` becomes this clock's current time (see `lifetimeNow`), which restarts the time limit for
-   * mining the approval.
-   */
+  /** Restarts the time limit for mining the approval, by this clock (see `lifetimeNow`). */
   preparedBy?: Clock;
 };
 
@@ -151,7 +137,6 @@ function assignments({ to, commitId, preparedBy }: StatusChange): RawBuilder<unk
   return sql`${ending} ${commitId === undefined ? sql`` : commit} ${preparedBy === undefined ? sql`` : sql`, prepared_at = ${lifetimeNow(preparedBy)}`}`;
 }
 
-/** The columns that go into an event. */
 export type ChangedRow = Pick<
   Participations,
   | 'id'
@@ -172,10 +157,7 @@ export async function hasParticipations(db: Db, userId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/**
- * Locks these users' participations that pay from this wallet, belong to this partner and have one of these statuses.
- * Returns their ids.
- */
+/** Locks them and returns their ids. */
 export async function listOfWallet(
   tx: Db,
   partnerId: string,
@@ -190,7 +172,6 @@ export async function listOfWallet(
   return rows.map(({ id }) => id);
 }
 
-/** Tells settlement to check the participation in the next round. */
 export async function resetCheck(tx: Db, id: string): Promise<void> {
   await sql`update participations set check_at = now() where id = ${id}`.execute(tx);
 }
@@ -219,12 +200,10 @@ export type FrozenParticipation = {
   asset_digits: number;
 };
 
-/** Locks and lists the rows of the wallet that a sanction froze, oldest first. */
 export function listSanctioned(tx: Db, wallet: string): Promise<FrozenParticipation[]> {
   return listFrozen(tx, sql`wallet_address = ${wallet} and frozen_reason = 'sanctions'`);
 }
 
-/** Locks and lists the rows of the user that a hold froze, oldest first. */
 export function listHeld(tx: Db, userId: string): Promise<FrozenParticipation[]> {
   return listFrozen(tx, sql`user_id = ${userId} and frozen_reason = 'hold'`);
 }
@@ -247,10 +226,7 @@ export async function lockOption(tx: Db, optionId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`supply ${optionId}`}, 0))`.execute(tx);
 }
 
-/**
- * Returns the amounts that participations have reserved from an option's supply, per price and number of decimals. A
- * database trigger maintains the totals.
- */
+/** Per price and number of decimals. A database trigger maintains the totals. */
 export async function listReserved(
   db: Db,
   optionId: string,
@@ -278,7 +254,6 @@ export async function freezeHeld(db: Db, ids: readonly string[]): Promise<void> 
     where id = any(${ids}::uuid[]) and frozen_reason is null`.execute(db);
 }
 
-/** Returns whether the user has participations for which money may still move. */
 export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`select from participations where user_id = ${userId}
     and status in ('prepared', 'pending', 'submitted', 'remit_submitted', 'remit_failed') limit 1`.execute(
@@ -287,7 +262,6 @@ export async function hasUnsettled(db: Db, userId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Lists the user's participations with all partners, oldest first. */
 export async function listParticipationsOf(db: Db, userId: string): Promise<ParticipationRow[]> {
   return db
     .selectFrom('participations')
@@ -298,10 +272,7 @@ export async function listParticipationsOf(db: Db, userId: string): Promise<Part
     .execute();
 }
 
-/**
- * Releases the approvals of prepared participations that are about to fail, so that other participations can use these
- * approvals.
- */
+/** So that other participations can use the approvals of those that are about to fail. */
 export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`update participations set holds_approval = false
@@ -309,9 +280,8 @@ export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<
 }
 
 /**
- * Asks settlement to mark each of these participations as failed as soon as no on-chain commit of that participation
- * can succeed any more. Applies only to prepared and pending participations on these chains. Returns the affected
- * participations.
+ * Asks settlement to fail each prepared or pending participation on these chains as soon as no commit of it can
+ * succeed any more. Returns the affected ones.
  */
 export async function markEnding(
   tx: Db,

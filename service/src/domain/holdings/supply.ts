@@ -3,10 +3,7 @@ import type { Db } from '../../platform/db/pool.ts';
 import { lockOptionSupply } from '../offers/store.ts';
 import { listReserved, lockOption } from './participation-store.ts';
 
-/**
- * The amount that participations have reserved at one price, in the smallest unit of a funding asset with
- * `digits` decimals.
- */
+/** In the smallest unit of a funding asset with `digits` decimals. */
 export type Reserved = { digits: number; price_usd: string | null; amount: bigint };
 
 type Capped = Pick<OfferOption, 'price_usd' | 'total_token_supply'>;
@@ -14,9 +11,8 @@ type Capped = Pick<OfferOption, 'price_usd' | 'total_token_supply'>;
 type Fraction = { value: bigint; scale: number };
 
 /**
- * Returns how much of the option can still be bought, in the smallest unit of a funding asset with `digits` decimals.
- * Returns null if the supply is unlimited. One token of a funding asset counts as one dollar. Amounts reserved at the
- * current price are subtracted exactly, without rounding.
+ * How much can still be bought, in the smallest unit of a funding asset with `digits` decimals; null if unlimited.
+ * One token counts as one dollar. Amounts reserved at the current price are subtracted without rounding.
  */
 export function remainingSupply(
   option: Capped,
@@ -45,10 +41,7 @@ function readDecimal(text: string): Fraction {
   return { value: BigInt(whole + fraction), scale: fraction.length };
 }
 
-/**
- * Locks the price, the cap and the supply of an option until the transaction ends, and returns how much of the supply
- * is left. Call this in the transaction that moves a participation to `pending`.
- */
+/** Locks the price, the cap and the supply: call this in the transaction that moves a participation to `pending`. */
 export async function lockRemainingSupply(tx: Db, optionId: string, digits: number): Promise<bigint | null> {
   return lockSupply(tx, { id: optionId, ...(await lockOptionSupply(tx, optionId)) }, digits);
 }

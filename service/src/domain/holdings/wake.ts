@@ -4,12 +4,10 @@ import type { Db } from '../../platform/db/pool.ts';
 /** The NOTIFY channel that settlement workers listen on. The payload is a chain's name, or empty for all chains. */
 export const SETTLEMENT_CHANNEL = 'settlement';
 
-/** Wakes the settlement workers of a chain once the database transaction has committed. */
 export async function wakeSettlement(db: Db, chain: string): Promise<void> {
   await notifyAfterCommit(db, SETTLEMENT_CHANNEL, chain);
 }
 
-/** Wakes the settlement workers of all chains once the database transaction has committed. */
 export async function wakeAllSettlement(db: Db): Promise<void> {
   await notifyAfterCommit(db, SETTLEMENT_CHANNEL);
 }

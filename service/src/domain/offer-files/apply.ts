@@ -35,7 +35,6 @@ export type OfferPlan = {
   refusals: string[];
 };
 
-/** Thrown if at least one file is refused. In that case, no offer is changed. */
 export class OfferRefusedError extends Error {
   readonly refusals: readonly string[];
 
@@ -46,10 +45,7 @@ export class OfferRefusedError extends Error {
   }
 }
 
-/**
- * Returns the changes that applying the files would make. Makes the changes in a transaction and rolls it back, so that
- * database constraints are checked too.
- */
+/** Makes the changes in a transaction and rolls it back, so that database constraints are checked too. */
 export async function planOffers(
   ctx: Parts,
   files: readonly OfferFile[],
@@ -63,7 +59,6 @@ export async function planOffers(
   }
 }
 
-/** Applies all files or none. */
 export async function applyOffers(
   ctx: Parts,
   files: readonly OfferFile[],
@@ -102,8 +97,7 @@ async function changeOffers(
       throw new OfferRefusedError([`${file.slug}: more than one file has this slug`]);
     plans.push(await changeOffer(ctx, tx, file, files, sharedAssets));
   }
-  // Looks for conflicts only after all files have been applied, because several files may change offers that share an
-  // allow-list.
+  // Only after all files have been applied, because several of them may change offers that share an allow-list.
   for (const plan of plans) {
     const offer = plan.changes.length === 0 ? null : await readOfferBySlug(tx, plan.slug);
     if (offer !== null)
@@ -162,7 +156,6 @@ async function resolvePartners(
   return [...resolved.values()];
 }
 
-/** Returns a message for each other offer that has not ended and trades the same symbol for the same partner. */
 export async function findSymbolConflicts(
   { clock }: Pick<Parts, 'clock'>,
   tx: Db,
@@ -179,8 +172,8 @@ type SharedAssets = 'keep' | 'change';
 type ChangedAssets = { changes: Change[]; known: ReadonlyMap<string, StoredAsset>; refusals: string[] };
 
 /**
- * Writes the file's new and changed assets, except for refused changes. Returns all changes, even refused ones, and the
- * refusals. In the result, `known` describes the assets that the file refers to, as if no change had been refused.
+ * Writes the file's new and changed assets, except for refused changes. Returns all changes; `known` includes them
+ * all.
  */
 async function changeAssets(
   tx: Db,
@@ -221,10 +214,7 @@ function findUnusable(
   });
 }
 
-/**
- * Returns the reasons why an asset must not change; empty if it may change. All offers share one description of an
- * asset, so a change made in one file affects the other offers too.
- */
+/** All offers share one description of an asset, so a change made in one file affects the other offers too. */
 async function refuseChange(
   tx: Db,
   file: OfferFile,
@@ -263,7 +253,6 @@ function compareAssets(before: StoredAsset | undefined, after: StoredAsset): Cha
 
 const MAX_VALUE_LENGTH = 100;
 
-/** Formats plans for the terminal: `+` adds, `-` removes, `~` changes. */
 export function describePlans(plans: readonly OfferPlan[]): string {
   return plans.map(describePlan).join('\n');
 }

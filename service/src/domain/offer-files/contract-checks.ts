@@ -18,21 +18,13 @@ import { feeBpsOf } from '../tokenized/fee.ts';
 import type { OfferFile } from './file-schema.ts';
 import { checkSolanaContract } from './solana-checks.ts';
 
-/**
- * What the on-chain checks of an offer file need, apart from the file. If no address is known for a role, the checks
- * for that role are skipped.
- */
+/** If no address is known for a role, the checks for that role are skipped. */
 export type CheckParts = {
   chains: Pick<Chains, 'evm' | 'solana'>;
   digits: ReadonlyMap<string, number>;
-  /** Returns the address of the key that has a role on a chain, or null if the address is unknown. */
   addressOf(role: KeyRole, chain: string): Hex | null;
-  /**
-   * Returns the addresses of the keys that sign our commit and refund transactions on a Solana cluster; empty if the
-   * addresses are unknown.
-   */
+  /** The keys that sign commits and refunds on a Solana cluster; empty if unknown. */
   solanaOperatorsOf(chain: string): readonly string[];
-  /** Called for likely mistakes that are not errors. */
   warn?(message: string): void;
 };
 
@@ -46,10 +38,7 @@ type CheckTarget = CheckParts & {
   chain: EvmChain;
 };
 
-/**
- * `run` returns a description of the problem, or null if there is none. `path` is the checked field, relative to the
- * contract.
- */
+/** `run` returns a description of the problem, or null. `path` is the checked field, relative to the contract. */
 type Check = { path: string; run: () => Promise<string | null> };
 
 const CHECKS_OF_TYPE = {
@@ -58,10 +47,7 @@ const CHECKS_OF_TYPE = {
   'tokenized::swap': tokenizedChecks,
 } as const;
 
-/**
- * Checks an offer file's contracts on chain. Returns one line per problem. Each line starts with the offer's slug and
- * the path in the file.
- */
+/** Returns one line per problem. Each line starts with the offer's slug and the path in the file. */
 export async function checkContracts(parts: CheckParts, file: OfferFile): Promise<string[]> {
   const found = await Promise.all(
     file.contracts.map(async (contract) => {
@@ -80,10 +66,7 @@ export async function checkContracts(parts: CheckParts, file: OfferFile): Promis
   return found.flat();
 }
 
-/**
- * Checks the contract's interface first. If functions are missing, runs only the token checks, because the missing
- * functions would make the other checks fail.
- */
+/** If functions are missing, runs only the token checks, because the other checks would fail. */
 async function checkContract(target: CheckTarget): Promise<string[]> {
   const { file, contract, chain } = target;
   const views = requiredViews(file.type, contract);
@@ -126,10 +109,6 @@ async function runCheck({ path, run }: Check): Promise<string | null> {
   }
 }
 
-/**
- * Checks a contract on Solana and returns its problems. Returns null if there is no RPC endpoint for the
- * chain.
- */
 async function checkOnSolana(
   { chains, digits, solanaOperatorsOf, warn }: CheckParts,
   contract: OfferFile['contracts'][number],
@@ -172,7 +151,6 @@ function lower(address: string): Hex {
   return address.toLowerCase() as Hex;
 }
 
-/** Returns the checks for a sale fund: its kind, and the roles that it has granted to our keys. */
 function fundChecks({ addressOf, contract, chain }: CheckTarget): Check[] {
   const { address, funding_tokens } = contract;
   const token = funding_tokens[0]?.address ?? zeroAddress;
@@ -196,7 +174,6 @@ function fundChecks({ addressOf, contract, chain }: CheckTarget): Check[] {
   ];
 }
 
-/** Simulates a call. Returns its revert reason, or null if it succeeds. */
 async function simulate({ rpc }: EvmChain, from: Hex, to: Hex, data: Hex): Promise<string | null> {
   try {
     await rpc.request({ method: 'eth_call', params: [{ from, to, data }, 'latest'] });
@@ -213,10 +190,7 @@ const whitelistAbi = parseAbi(['function inputTokens(address token) view returns
 /** The amount for which the checks preview a swap or read its fee, in the funding token's smallest unit. */
 const SAMPLE = 10n ** 12n;
 
-/**
- * Returns the checks for a fund swap. They compare the output token and the fee with the file, and check that the
- * contract accepts every funding token.
- */
+/** Compares the output token and the fee with the file, and checks that the contract accepts every funding token. */
 function swapChecks({ file, contract, chain }: CheckTarget): Check[] {
   const { address, asset_address, funding_tokens } = contract;
   const outputCheck = async () => {
@@ -247,13 +221,11 @@ function swapChecks({ file, contract, chain }: CheckTarget): Check[] {
   ];
 }
 
-/** Reads the fee of a tokenized swap contract, in basis points. */
 export async function readFeeBps(chain: EvmChain, swap: Hex): Promise<number> {
   const { net } = await readBuyFee(chain, swap, SAMPLE);
   return feeBpsOf(SAMPLE, net);
 }
 
-/** Returns the checks for a tokenized swap: its fee, EIP-712 domain and signer. */
 function tokenizedChecks({ addressOf, file, contract, chain }: CheckTarget): Check[] {
   const { address, domain_name } = contract;
   const feeCheck = async () => {
@@ -265,10 +237,7 @@ function tokenizedChecks({ addressOf, file, contract, chain }: CheckTarget): Che
     domain_name === null && (await readDomainName(chain, address)) === null
       ? 'is required: the contract has no eip712Domain()'
       : null;
-  /**
-   * Checks that the contract accepts orders signed by our key. A contract that does not expose its signer passes,
-   * because only simulating an order would show whether the signer is right.
-   */
+  /** A contract that does not expose its signer passes: only simulating an order would show whether it is right. */
   const operatorCheck = async () => {
     const signer = await readOperator(chain, address);
     const operator = addressOf('quote', chain.name);
@@ -282,10 +251,7 @@ function tokenizedChecks({ addressOf, file, contract, chain }: CheckTarget): Che
   ];
 }
 
-/**
- * Returns the checks for an allow-list: that the contract is an allow-list, and that it accepts permissions signed by
- * the supplier key. A permission is a signed message that lets a wallet be added to the list.
- */
+/** A permission is a message signed by the supplier key that lets a wallet be added to the list. */
 function allowListChecks({ contract, chain, addressOf }: CheckTarget): Check[] {
   const list = contract.allow_list;
   if (list === null) return [];
@@ -293,8 +259,7 @@ function allowListChecks({ contract, chain, addressOf }: CheckTarget): Check[] {
   const run = async () => {
     if (await reader.read(contractCall(list, allowListAbi, 'authorized', [zeroAddress])))
       return 'the contract allows every wallet, so there is no allow-list';
-    // An allow-list that the issuer maintains accepts no permissions. That is no problem: the issuer adds wallets in a
-    // separate process.
+    // An issuer's own allow-list accepts no permissions: the issuer adds wallets in a separate process.
     if (!(await acceptsPermissions(chain, list))) return null;
     const domain = await optionalView(reader.read(contractCall(list, allowListAbi, 'eip712Domain', [])));
     if (domain === undefined)
@@ -308,10 +273,7 @@ function allowListChecks({ contract, chain, addressOf }: CheckTarget): Check[] {
   return [{ path: 'allow_list', run }];
 }
 
-/**
- * Returns the checks for the tokens. Each token must have as many decimals as its asset, and a transfer of a funding
- * token must move exactly the requested amount.
- */
+/** A token needs as many decimals as its asset, and a transfer must move exactly the requested amount. */
 function tokenChecks({ file, digits, contract, chain }: CheckTarget): Check[] {
   const { address: fund, asset_address, funding_tokens } = contract;
   const tokens = [

@@ -39,9 +39,8 @@ export function createContractGauges({ metrics }: Pick<Context, 'metrics'>): Con
 }
 
 /**
- * Checks the contracts of published offers. Disables contracts that cannot be read, and enables them once they can be
- * read again. While a chain's RPC endpoint is unreachable, the chain's contracts stay as they are: requests that need
- * the endpoint report the outage themselves. Any number of service nodes may run this at the same time.
+ * Disables contracts of published offers that cannot be read, and enables them once they can be read again. While a
+ * chain's RPC endpoint is unreachable, its contracts stay as they are. Any number of nodes may run this.
  */
 export async function watchContracts(ctx: Context, gauges: ContractGauges): Promise<void> {
   const served = await listServedOffers(ctx);
@@ -85,8 +84,7 @@ async function findProblem(
   deployment: OfferContract,
 ): Promise<ContractProblem | null | 'unreachable'> {
   try {
-    // `evm` throws for a Solana chain, so contracts on Solana are never disabled here. Settlement checks them instead,
-    // before it sends transactions.
+    // `evm` throws for a Solana chain: settlement checks contracts there before it sends transactions.
     const chain = ctx.chains.evm(deployment.chain);
     const contract = deployment as EvmContract;
     const [failure] = await readViews(chain, requiredViews(type, contract));
@@ -104,7 +102,6 @@ async function findProblem(
   }
 }
 
-/** Returns whether the contract's fee differs from the offer's. Returns false if the contract cannot be read. */
 async function hasOtherFee(
   ctx: Context,
   { type, fee_bps }: StoredOffer,

@@ -16,15 +16,11 @@ export async function lockOffers(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('offers', 0))`.execute(tx);
 }
 
-/**
- * Locks the offer until the transaction ends. New participations in the offer wait for this lock, because
- * they lock the same row with `for share`.
- */
+/** New participations in the offer wait for this lock, because they lock the same row with `for share`. */
 export async function lockOffer(tx: Db, offerId: string): Promise<void> {
   await sql`select from offers where id = ${offerId} for update`.execute(tx);
 }
 
-/** Finds partners by id, client id or name. */
 export async function findPartners(db: Db, reference: string): Promise<NamedPartner[]> {
   const { rows } = await sql<NamedPartner>`
     select p.id, p.name from partners p where p.id::text = ${reference} or p.name = ${reference}
@@ -65,7 +61,6 @@ export async function upsertAsset(db: Db, asset: StoredAsset): Promise<void> {
     .execute();
 }
 
-/** Returns the slugs of other offers that have this symbol, have not ended and share a partner with this offer. */
 export async function findSymbolConflicts(
   db: Db,
   slug: string,
@@ -81,10 +76,7 @@ export async function findSymbolConflicts(
   return rows.map((row) => row.slug);
 }
 
-/**
- * Replaces the stored offer with the definition. An option keeps its id as long as its slug stays the same. A
- * requirement keeps its id as long as its `requirementKey` and its option stay the same.
- */
+/** An option keeps its id as long as its slug stays the same; a requirement, as long as its `requirementKey` does. */
 export async function writeOffer(
   ctx: Ids,
   tx: Db,
@@ -184,10 +176,7 @@ async function writeRequirements(
   }
 }
 
-/**
- * Deletes the offer's contracts and funding tokens, and inserts them again. Unlike options and requirements, they have
- * no ids that must stay the same.
- */
+/** Unlike options and requirements, contracts and funding tokens have no ids that must stay the same. */
 async function writeContracts(
   tx: Db,
   offer_id: string,

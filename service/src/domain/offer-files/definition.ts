@@ -49,10 +49,7 @@ export function definitionFromFile(file: OfferFile, partners: NamedPartner[]): O
 
 type FileContract = OfferFile['contracts'][number];
 
-/**
- * Lower-cases only EVM addresses, because Solana addresses (base58) are case-sensitive. `file-rules.ts` has already
- * checked the format.
- */
+/** Lower-cases only EVM addresses, because Solana addresses (base58) are case-sensitive. */
 function normalize({ chain }: FileContract, address: string): string {
   return normalizeAddress(chain, address) ?? address;
 }
@@ -101,7 +98,6 @@ export function definitionFromOffer(offer: StoredOffer, partners: NamedPartner[]
   };
 }
 
-/** Returns the offer file that produces this definition. */
 export function definitionToFile({
   partners,
   contracts,
@@ -126,10 +122,7 @@ export function compareDefinitions(before: OfferDefinition | null, after: OfferD
     .filter(({ from, to }) => from !== to);
 }
 
-/**
- * Returns all values as text, keyed by path. A path identifies a list item by its key (such as a slug, chain or asset),
- * not by its index.
- */
+/** Returns all values as text. A path names a list item by its key (such as a slug or chain), not by its index. */
 function flatten({ options, contracts, partners, ...offer }: OfferDefinition): Map<string, string> {
   const values = new Map<string, string>();
   const add = (path: string, value: unknown) => void (value !== null && values.set(path, toText(value)));
@@ -174,15 +167,11 @@ function toWireTime(text: string | null): string | null {
   return `${seconds}.${fraction.padEnd(6, '0')}Z`;
 }
 
-/**
- * The table of bound wallets. Unlike payments, bindings stay valid when the offer's contracts change, so bindings do
- * not block such a change.
- */
+/** Bindings of wallets stay valid when the offer's contracts change, so they do not block such a change. */
 const BINDINGS = 'option_addresses';
 
 /**
- * Returns the reasons why a change is unsafe, for example because it would alter the meaning of existing rows that
- * reference the offer.
+ * Returns why a change is unsafe, for example because it would alter the meaning of rows that reference the offer.
  */
 export function findRefusals(
   before: StoredOffer,
@@ -227,10 +216,7 @@ export function findRefusals(
   return refusals;
 }
 
-/**
- * Checks whether a document was changed without a new version. Compares the document with all known texts of the same
- * version: those in the stored offer, and those that users have acknowledged. Returns the parts that differ.
- */
+/** Returns the parts in which a document differs from a known text of the same version. */
 function findRewritten(known: readonly DocumentText[], text: DocumentText): ('sha256' | 'url')[] {
   const same = known.filter(
     ({ document, version }) => document === text.document && version === text.version,
@@ -248,10 +234,7 @@ function isSameAmount(a: string | null, b: string | null): boolean {
   return shorten(a) === shorten(b);
 }
 
-/**
- * Returns the paths of changed or removed values that decide where payments go and what they buy. Leaves out additions,
- * because they are safe.
- */
+/** Returns the changed or removed values that decide where payments go and what they buy. Additions are safe. */
 function listPaymentChanges(before: StoredOffer, after: OfferDefinition): string[] {
   const paths: string[] = [];
   if (before.asset.id !== after.asset) paths.push('asset');

@@ -12,7 +12,6 @@ import type { FileRequirement, OfferFile } from './file-schema.ts';
 
 type Report = (path: string, message: string) => void;
 
-/** Checks an offer file against the rules that the schema cannot express. */
 export function checkOfferFile(file: OfferFile): Problem[] {
   const problems: Problem[] = [];
   const report: Report = (path, message) => void problems.push({ path, message });
@@ -88,10 +87,7 @@ function checkOptions({ type, options, contracts }: OfferFile, report: Report): 
     report('options', 'must all have the same requirements: the allow-list admits a wallet to every option');
 }
 
-/**
- * Reports documents whose details differ between options. One acknowledgement of a document counts for all options, so
- * the document's details must be the same in all options.
- */
+/** One acknowledgement of a document counts for all options, so its details must be the same in all options. */
 function checkDocuments(options: OfferFile['options'], report: Report): void {
   const texts = new Map<string, string>();
   options.forEach(({ requirements }, option) => {
@@ -173,10 +169,7 @@ function reportRepeated(values: readonly string[], pathOf: (index: number) => st
   });
 }
 
-/**
- * Returns a key that identifies the requirement within its option: its type and, for some types, one of its details.
- * Changes to the other details leave the key unchanged.
- */
+/** Identifies the requirement within its option. Changes to details that are not in the key leave it unchanged. */
 export function requirementKey({ type, details }: FileRequirement): string {
   switch (type) {
     case 'external_wallet':
@@ -238,10 +231,7 @@ type AdmittingOption = {
   requirements: readonly { type: string; details: unknown }[];
 };
 
-/**
- * Finds options that anyone could use without an identity check. An offer file can allow such options with
- * `open_to_anyone`.
- */
+/** Finds options that anyone could use without an identity check, unless the file says `open_to_anyone`. */
 export function findUnidentifiedOptions({ slug, open_to_anyone, options }: OfferFile): string[] {
   if (open_to_anyone) return [];
   return options
@@ -253,10 +243,7 @@ export function findUnidentifiedOptions({ slug, open_to_anyone, options }: Offer
     );
 }
 
-/**
- * Returns a problem for each of `others` whose requirements differ from those of `offer`. All of `others` share an
- * allow-list with `offer`, so a wallet admitted by one of these offers can use them all.
- */
+/** A wallet admitted by one of several offers that share an allow-list can use them all. */
 export function findAllowListConflicts(offer: StoredOffer, others: readonly StoredOffer[]): string[] {
   const rules = admissionRules(offer.type, offer.options);
   return others
@@ -269,9 +256,8 @@ export function findAllowListConflicts(offer: StoredOffer, others: readonly Stor
 }
 
 /**
- * Returns a key for the rules by which an offer admits users to an allow-list. Offers with the same rules get the same
- * key. Leaves out wallet requirements and, for a tokenized swap, acknowledgements, because every order checks these
- * again.
+ * Offers with the same rules of admission get the same key. Leaves out wallet requirements and, for a tokenized swap,
+ * acknowledgements, because every order checks these again.
  */
 export function admissionRules(type: OfferFile['type'], options: readonly AdmittingOption[]): string {
   return stableJson([...new Set(options.map((option) => rulesOf(type, option)))].sort());

@@ -4,13 +4,11 @@ import { checkOfferFile } from './file-rules.ts';
 import { OfferFile } from './file-schema.ts';
 
 type FileOptions = {
-  /** The file name used in messages. */
   name: string;
   /** Values for `${name}` placeholders in the file. */
   variables?: Readonly<Record<string, string>>;
 };
 
-/** Lists the problems found in a file, one per line, with the file name and, where known, the line number. */
 export class OfferFileError extends Error {
   readonly problems: readonly string[];
 
@@ -26,9 +24,6 @@ export function prepareOfferFiles(): void {
   findProblems(OfferFile, {});
 }
 
-/**
- * Parses the YAML of an offer file, validates it against the schema, and checks the rules that a schema cannot express.
- */
 export function parseOfferFile(text: string, { name, variables = {} }: FileOptions): OfferFile {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, customTags: keepNumbersAsText });
@@ -50,10 +45,7 @@ export function parseOfferFile(text: string, { name, variables = {} }: FileOptio
   return data as OfferFile;
 }
 
-/**
- * Makes the YAML parser return numbers as text. Otherwise, a price would become a float and lose digits, and an
- * unquoted address would become a number.
- */
+/** Otherwise, a price would become a float and lose digits, and an unquoted address would become a number. */
 function keepNumbersAsText(tags: Tags): Tags {
   const isNumber = (tag: Tags[number]) => typeof tag === 'object' && /:(int|float)$/.test(tag.tag);
   return tags.filter((tag) => !isNumber(tag));

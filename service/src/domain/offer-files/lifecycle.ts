@@ -11,7 +11,6 @@ import { lockOffers } from './definition-store.ts';
 
 type Parts = Pick<Context, 'db'> & EventSource;
 
-/** Makes the offer visible to its partners. Returns false if it was already published. */
 export function publishOffer(ctx: Parts, slug: string): Promise<boolean> {
   return setOnce(ctx, slug, 'published_at');
 }
@@ -21,10 +20,7 @@ export function closeOffer(ctx: Parts, slug: string, reason: string): Promise<bo
   return setOnce(ctx, slug, 'closed_at', reason);
 }
 
-/**
- * Undoes `closeOffer`: the offer's own window applies again. Returns the offer. Throws if the offer is not closed, or if
- * another offer has taken over its symbol.
- */
+/** Undoes `closeOffer`: the offer's own window applies again. Throws if another offer has taken over its symbol. */
 export async function reopenOffer(ctx: Parts, slug: string, reason: string): Promise<StoredOffer> {
   return ctx.db.transaction().execute(async (tx) => {
     // Waits for changes of other offers, which may take over the symbol.

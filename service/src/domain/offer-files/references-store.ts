@@ -3,8 +3,7 @@ import type { AcknowledgementDetails } from '../../kernel/model/requirement.ts';
 import type { Db } from '../../platform/db/pool.ts';
 
 /**
- * `offer`: the tables with rows that reference the offer or one of its options. `options`: for each option id, the
- * tables with rows that reference this option.
+ * The tables with rows that reference the offer or one of its options, and for each option those that reference it.
  */
 export type OfferReferences = { offer: Set<string>; options: Map<string, Set<string>> };
 
@@ -13,8 +12,7 @@ export type DocumentText = Pick<AcknowledgementDetails, 'document' | 'version' |
 type Reference = { table: string; column: string; target: 'offers' | 'offer_options' };
 
 /**
- * Finds the tables that reference an offer or its options. Reads the foreign keys from the schema, so that new tables
- * are covered without a change here. Leaves out the tables that make up the offer itself.
+ * Reads the foreign keys from the schema, so that new tables are covered. Leaves out the tables of the offer itself.
  */
 export async function findReferences(
   db: Db,
@@ -52,7 +50,6 @@ async function listReferences(db: Db): Promise<Reference[]> {
   return rows;
 }
 
-/** Lists the texts of an offer's documents that users have acknowledged. */
 export async function listAcknowledgedTexts(db: Db, offerId: string): Promise<DocumentText[]> {
   const { rows } = await sql<DocumentText>`
     select distinct document, version, sha256, url from acknowledgements where offer_id = ${offerId}`.execute(
@@ -61,7 +58,6 @@ export async function listAcknowledgedTexts(db: Db, offerId: string): Promise<Do
   return rows;
 }
 
-/** Lists the options that have participations in progress. */
 export async function listOptionsInProgress(db: Db, optionIds: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select distinct offer_option_id as id from participations where offer_option_id = any(${optionIds}::uuid[])
@@ -69,7 +65,6 @@ export async function listOptionsInProgress(db: Db, optionIds: readonly string[]
   return rows.map(({ id }) => id);
 }
 
-/** Lists the slugs of the offers that accept an asset as funding. */
 export async function listOffersFundedBy(db: Db, assetId: string): Promise<string[]> {
   const { rows } = await sql<{ slug: string }>`
     select o.slug from offers o join offer_funding_assets f on f.offer_id = o.id
@@ -77,7 +72,6 @@ export async function listOffersFundedBy(db: Db, assetId: string): Promise<strin
   return rows.map(({ slug }) => slug);
 }
 
-/** Lists the slugs of the offers that sell an asset or accept it as funding. */
 export async function listOffersUsingAsset(db: Db, assetId: string): Promise<string[]> {
   const { rows } = await sql<{ slug: string }>`
     select o.slug from offers o where o.asset_id = ${assetId} or exists (
@@ -89,7 +83,6 @@ export async function listOffersUsingAsset(db: Db, assetId: string): Promise<str
 
 type OfferUse = { prepared: number; pending: number; submitted: number; orders: number };
 
-/** Counts the participations in an offer that are in progress, and the orders that can still be executed. */
 export async function countOfferUse(db: Db, offerId: string): Promise<OfferUse> {
   const { rows } = await sql<OfferUse>`
     select count(*) filter (where status = 'prepared')::int as prepared,

@@ -20,15 +20,10 @@ type Parts = Pick<Context, 'db' | 'clock' | 'config'>;
 const NAMED = /^(?:(commit|refund|quote|supplier)=)?(0x[0-9a-fA-F]{40})$/;
 
 /**
- * Finds, for each role, the address that must have this role on the contracts. On EVM chains, this address is the first
- * of these that is known:
- * - the address in `named` (`[ROLE=]ADDRESS`)
- * - the address of the configured key
- * - except for `supplier`, the operator address that the nodes of this database have used. If the nodes have used
- *   several addresses, the search ends here: throws if `named` is empty, otherwise treats the address as unknown.
- * - in the sandbox, the address of the sandbox key
- *
- * Also works if no private key is configured.
+ * Finds, for each role, the address that must have it on the contracts. On EVM chains, the first that is known of:
+ * the address in `named` (`[ROLE=]ADDRESS`), the configured key's, the operator address that the nodes of this
+ * database have used (not for `supplier`), the sandbox key's. If the nodes have used several addresses, throws if
+ * `named` is empty, otherwise treats the address as unknown. Works without private keys, too.
  */
 export async function findKeyAddresses(
   ctx: Parts,
@@ -72,11 +67,8 @@ function readNamed(named: readonly string[]): Map<KeyRole, Hex> {
 }
 
 /**
- * Returns the operator addresses on a Solana cluster. They are the first of these that exist:
- * - the addresses of the configured keys
- * - the addresses that nodes use on the cluster now
- * - the most recently used address
- * - in the sandbox, the address of the sandbox key
+ * The first that exist of: the configured keys, those that nodes use on the cluster now, the most recently used one,
+ * the sandbox key.
  */
 async function findSolanaOperators({ db, clock, config }: Parts, chain: string): Promise<string[]> {
   const keys = new Set(SENDING_ROLES.flatMap((role) => solanaKeyFor(config, role, chain) ?? []));

@@ -8,10 +8,7 @@ import type { FileRequirement, OfferFile } from './file-schema.ts';
 
 type OptionChange = RuleChange & { offer: string; option: string };
 
-/**
- * Compares a stored offer with an offer file. Returns the options whose rules differ, and the options that the file
- * adds or removes.
- */
+/** Returns the options whose rules differ, and those that the file adds or removes. */
 export function findRuleChanges(before: StoredOffer | null, file: OfferFile): OptionChange[] {
   const slugs = new Set([...(before?.options ?? []), ...file.options].map(({ slug }) => slug));
   return [...slugs].flatMap((option) => {

@@ -13,19 +13,12 @@ import type { OfferFile } from './file-schema.ts';
 
 type Contract = OfferFile['contracts'][number];
 
-/**
- * `operators` lists the addresses of the keys that sign commits and refunds. If it is empty, these keys are not
- * checked.
- */
+/** `operators` sign commits and refunds. If it is empty, they are not checked. */
 type SolanaCheckParts = { digits: ReadonlyMap<string, number>; operators: readonly string[] };
 
-/**
- * `problems` prevent an offer from being applied; `warnings` do not. Each line starts with the path of a field,
- * relative to the contract.
- */
+/** `problems` prevent an offer from being applied; `warnings` do not. */
 type SolanaFindings = { problems: string[]; warnings: string[] };
 
-/** Checks the fund, the vault and the mint of a deployment on Solana. */
 export async function checkSolanaContract(
   parts: SolanaCheckParts,
   chain: SolanaChain,

@@ -13,7 +13,6 @@ const INCLUDES = ['summary'] as const;
 /** The number of fractional digits in scaled amounts. No price or supply has more. */
 const DIGITS = 18;
 
-/** Lists offers, each with its `summary` if the query has `include=summary`. */
 export function listOffersWith(
   ctx: Context,
   caller: Caller,
@@ -43,7 +42,6 @@ async function listCards(ctx: Context, caller: Caller, query: PageQuery): Promis
   };
 }
 
-/** Returns an offer's details, with its `summary` if the query has `include=summary`. */
 export function readOfferWith(
   ctx: Context,
   caller: Caller,
@@ -89,10 +87,7 @@ function lowestPrice({ options }: Offer): string | null {
   );
 }
 
-/**
- * Returns what the total supply is worth in US dollars: price times supply, summed over all options. Returns null if
- * any option lacks a price or a supply cap.
- */
+/** Price times supply in US dollars, summed over all options. Null if any option lacks a price or a supply cap. */
 function targetOf({ options }: Offer): string | null {
   let target = 0n;
   for (const { price_usd, total_token_supply } of options) {

@@ -30,7 +30,6 @@ import {
 
 type OfferState = 'upcoming' | 'open' | 'ended';
 
-/** Finds an offer of the caller's partner by id or slug. Throws `not_found` if there is none. */
 export async function findOffer(ctx: Context, caller: Caller, idOrSlug: string): Promise<Offer> {
   return pick(await ctx.offers.of(caller.partnerId), idOrSlug);
 }
@@ -57,10 +56,7 @@ export async function findAnyOffer(
   return toOffer(stored);
 }
 
-/**
- * Finds an offer by id or slug, with the partners that may sell it. For operators only. Throws `not_found` if the offer
- * does not exist.
- */
+/** For operators only. Throws `not_found` if the offer does not exist. */
 export async function findOfferWithPartners(
   db: Db,
   idOrSlug: string,
@@ -92,7 +88,6 @@ export function findOption(offer: Offer, optionId: string): OfferOption {
   return option;
 }
 
-/** Returns the offer's contract on a chain. Throws `chain_not_supported` if there is none. */
 export function contractOn(offer: Offer, chain: string): OfferContract {
   const contract = offer.contracts.find((deployment) => deployment.chain === chain);
   if (contract === undefined)
@@ -100,7 +95,6 @@ export function contractOn(offer: Offer, chain: string): OfferContract {
   return contract;
 }
 
-/** Returns the offer's contract on an EVM chain. Throws `chain_not_supported` if there is none. */
 export function evmContractOn(offer: Offer, chain: string): EvmContract {
   const contract = contractOn(offer, chain);
   if (chainFacts(contract.chain).protocol !== 'ethereum')
@@ -122,9 +116,9 @@ export function offerState({ opens, ends }: Pick<Offer, 'opens' | 'ends'>, now: 
 }
 
 /**
- * Reads the offer from the database, because the caller's copy from the catalogue may be slightly out of date. Throws if
- * the offer has ended or is not published for the partner any more. Call it in a statement after the one that locks the
- * offer, so that it sees what was committed while the lock was waited for.
+ * Reads from the database, because the caller's copy may be out of date. Throws if the offer has ended or is not
+ * published for the partner any more. Call it in a statement after the one that locks the offer, so that it sees what
+ * was committed meanwhile.
  */
 export async function readLockedOffer(
   tx: Db,
@@ -142,10 +136,7 @@ export function assertStarted({ starts_at }: StoredOffer, clock: Clock): void {
   if (starts_at !== null && clock.now() < Date.parse(starts_at)) throw new ApiError('offer_not_started');
 }
 
-/**
- * Thrown if the terms of an offer have changed since a request read them. `offer` is the offer as it is stored now. The
- * request runs again under these terms.
- */
+/** Thrown if the terms have changed since a request read them. The request runs again under those of `offer`. */
 export class TermsChanged extends Error {
   readonly offer: Offer;
 
@@ -156,10 +147,7 @@ export class TermsChanged extends Error {
   }
 }
 
-/**
- * Throws `TermsChanged` unless the stored offer has the terms of the caller's copy: options, contracts and funding
- * assets.
- */
+/** The terms are options, contracts and funding assets. */
 export function assertSameTerms(offer: Offer, stored: StoredOffer): void {
   if (termsOf(stored) !== termsOf(offer)) throw new TermsChanged(toOffer(stored));
 }
@@ -169,8 +157,8 @@ function termsOf({ options, contracts, funding_assets }: StoredOffer): string {
 }
 
 /**
- * Locks a partner's published offer against changes until the transaction ends, and returns its options. Throws if the
- * offer has ended. Does not throw if the offer has not opened yet, because users may meet its requirements in advance.
+ * Locks a partner's published offer until the transaction ends. Throws if it has ended, but not if it has not opened
+ * yet, because users may meet its requirements in advance.
  */
 export async function lockOptions(
   tx: Db,
@@ -182,7 +170,6 @@ export async function lockOptions(
   return (await readLockedOffer(tx, offerId, partnerId, clock)).options;
 }
 
-/** Lists all published offers that have not ended, across all partners. */
 export async function listServedOffers({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<StoredOffer[]> {
   const now = clock.now();
   return (await listAllOffers(db)).filter(
@@ -228,7 +215,6 @@ function pick({ byKey }: PartnerOffers, idOrSlug: string): Offer {
   return offer;
 }
 
-/** Returns a page of offers. Caches first pages, because most callers request those. */
 function readOfferPage(
   ctx: Context,
   { partnerId }: Caller,
@@ -269,7 +255,6 @@ function compare(a: string, b: string): number {
 
 const MAX_PARTNERS = 1_000;
 
-/** Creates the catalogue. Offers are cached until a notification says that they changed. */
 export async function createCatalogue({ db, listener }: Pick<Kernel, 'db' | 'listener'>): Promise<Catalogue> {
   const partners = createNotifiedCache<PartnerOffers>(listener, MAX_PARTNERS);
   await listener.on('offers', () => partners.invalidate());

@@ -12,10 +12,7 @@ import {
 
 const INTERVAL_MS = 500;
 
-/**
- * Reports to partners when their offers start or end. Also reports a published offer to partners that were added to it
- * later.
- */
+/** Also reports a published offer to partners that were added to it later. */
 export function startOfferReports(ctx: Context): () => Promise<void> {
   return startInterval(ctx, INTERVAL_MS, 'reporting offer states failed', () => reportOffers(ctx));
 }
@@ -25,19 +22,15 @@ export async function reportOffers(ctx: Pick<Context, 'db'> & EventSource): Prom
   await ctx.db.transaction().execute((tx) => reportOfferStates(ctx, tx, null));
 }
 
-/**
- * Appends an `offer.published`, `offer.started` or `offer.ended` event for each change that has not been reported to
- * the partners yet.
- */
+/** Appends an event for each change of state that has not been reported to the partners yet. */
 export async function reportOfferStates(source: EventSource, tx: Db, slug: string | null): Promise<void> {
   for (const state of await listUnreportedStates(tx, toTimestamp(source.clock.micros()), slug))
     if (await recordReportedState(tx, state)) await appendEvents(source, tx, eventsOf(state));
 }
 
 /**
- * Returns the events that report the offer's state to a partner. If nothing was reported to the partner before, the
- * first event is `offer.published`. This event also reports that an offer has become upcoming again, because it was
- * reopened or its start was moved.
+ * The first event is always `offer.published`. It also reports that an offer has become upcoming again, because it
+ * was reopened or its start was moved.
  */
 function eventsOf(state: UnreportedState) {
   const { id, slug, type, starts_at, ends_at, partner_id, reported, actual } = state;

@@ -5,12 +5,10 @@ import type { ContractProblem, OfferOption, StoredOffer } from '../../kernel/mod
 import type { Db } from '../../platform/db/pool.ts';
 import type { Database } from '../../platform/db/tables.ts';
 
-/** Lists the published offers of a partner, newest first. */
 export async function listPublished(db: Db, partnerId: string): Promise<StoredOffer[]> {
   return readOffers(db, isPublishedFor(partnerId));
 }
 
-/** Reads an offer if it is published for the partner. */
 export async function readPublished(db: Db, partnerId: string, id: string): Promise<StoredOffer | null> {
   return (await readOffers(db, sql`o.id = ${id} and ${isPublishedFor(partnerId)}`))[0] ?? null;
 }
@@ -41,7 +39,6 @@ export async function listOptions(db: Db, ids: readonly string[]): Promise<Offer
   return rows.map(({ option }) => option);
 }
 
-/** Lists the partners that an offer is assigned to, ordered by name. */
 export async function listPartnersOf(db: Db, offerId: string): Promise<{ id: string; name: string }[]> {
   return db
     .selectFrom('offer_partners as o')
@@ -52,10 +49,7 @@ export async function listPartnersOf(db: Db, offerId: string): Promise<{ id: str
     .execute();
 }
 
-/**
- * Lists the other offers that share an allow-list with this offer. Includes ended offers, because their wallets stay on
- * the allow-list.
- */
+/** Includes ended offers, because their wallets stay on the allow-list. */
 export async function listAllowListSharers(db: Db, offerId: string): Promise<StoredOffer[]> {
   return readOffers(
     db,
@@ -64,10 +58,7 @@ export async function listAllowListSharers(db: Db, offerId: string): Promise<Sto
   );
 }
 
-/**
- * Reads offers and all their parts in one statement, so that the result contains all of a concurrent change or none of
- * it.
- */
+/** One statement, so that the result contains all of a concurrent change or none of it. */
 async function readOffers(db: Db, condition: RawBuilder<boolean>): Promise<StoredOffer[]> {
   const { rows } = await sql<StoredOffer>`
     select o.id, o.slug, o.type, o.name, o.tagline, o.about, o.category, o.starts_at,
@@ -103,7 +94,6 @@ const CONTRACT = sql`json_build_object('chain', c.chain, 'kind', c.kind, 'addres
     'decimals', t.decimals) order by t.position)
     from offer_funding_tokens t where t.offer_id = c.offer_id and t.chain = c.chain), '[]'))`;
 
-/** Locks the offer against changes until the transaction ends. */
 export async function shareOffer(tx: Db, offerId: string): Promise<void> {
   await sql`select from offers where id = ${offerId} for share`.execute(tx);
 }
@@ -120,10 +110,7 @@ export async function lockOptionSupply(
   return rows[0] ?? { price_usd: null, total_token_supply: null };
 }
 
-/**
- * Sets `published_at` or `closed_at` of an offer unless it is already set. Returns false if it was already set, and
- * null if there is no such offer.
- */
+/** Returns false if the time was already set, and null if there is no such offer. */
 export async function setOfferTimeOnce(
   tx: Db,
   slug: string,
@@ -141,7 +128,6 @@ export async function setOfferTimeOnce(
   return found === undefined ? null : false;
 }
 
-/** Clears `closed_at` of an offer. Returns false if the offer is not closed or does not exist. */
 export async function clearClosedTime(tx: Db, slug: string, now: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('offers')
@@ -152,10 +138,7 @@ export async function clearClosedTime(tx: Db, slug: string, now: string): Promis
   return numUpdatedRows === 1n;
 }
 
-/**
- * Records why a contract cannot be read. If `problem` is null, records that the contract can be read. Returns whether
- * the record changed.
- */
+/** If `problem` is null, records that the contract can be read. Returns whether the record changed. */
 export async function setContractProblem(
   db: Db,
   { offer_id, chain, address }: { offer_id: string; chain: string; address: string },
@@ -169,7 +152,6 @@ export async function setContractProblem(
   return rows.length > 0;
 }
 
-/** Lists the jurisdiction filters of all published offers. */
 export async function listJurisdictionFilters(db: Db): Promise<Static<typeof JurisdictionDetails>[]> {
   const { rows } = await sql<{ details: Static<typeof JurisdictionDetails> }>`
     select distinct r.details from requirements r join offer_options p on p.id = r.option_id
@@ -207,7 +189,6 @@ export async function listUnreportedStates(
   return rows;
 }
 
-/** Records that this state is reported to the partner. Returns false if another node has already reported it. */
 export async function recordReportedState(
   tx: Db,
   { id, partner_id, reported, actual }: UnreportedState,
@@ -221,10 +202,7 @@ export async function recordReportedState(
   return numAffectedRows === 1n;
 }
 
-/**
- * Sums each offer's completed participations across all partners, in dollars. One token of a funding asset counts as
- * one dollar.
- */
+/** Sums completed participations across all partners. One token of a funding asset counts as one dollar. */
 export async function sumCompleted(db: Db, offerIds: readonly string[]): Promise<Map<string, string>> {
   if (offerIds.length === 0) return new Map();
   const { rows } = await sql<{ offer_id: string; raised: string }>`

@@ -14,7 +14,6 @@ type View = { address: Hex; signature: string; call: Call<unknown> };
 export type ViewedContract = {
   address: Hex;
   asset_address: Hex | null;
-  /** The contract that keeps the allow-list, or null. */
   allow_list: Hex | null;
   funding_tokens: readonly { address: Hex }[];
 };
@@ -86,7 +85,6 @@ export async function readViews({ reader }: EvmChain, views: readonly View[]): P
   return failures.flat();
 }
 
-/** Describes a failed read of a contract. */
 export function describeFailure({ code, details, message }: ApiError): string {
   if (code === 'contract_not_found') return 'no contract at this address';
   if (code === 'contract_reverted') return String(details.reason);

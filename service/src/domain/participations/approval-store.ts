@@ -5,10 +5,7 @@ import type { Db } from '../../platform/db/pool.ts';
 import { isEmpty } from '../../platform/operator/rebroadcast.ts';
 import type { RequiredFunds } from './funds.ts';
 
-/**
- * Locks the payments of a wallet's token to a fund until the transaction ends, so that participations become `pending`
- * one at a time.
- */
+/** Participations that share an allowance become `pending` one at a time. */
 export async function lockPayments(
   tx: Db,
   chain: string,
@@ -19,9 +16,9 @@ export async function lockPayments(
 }
 
 /**
- * Returns the participations that the fund still has to take from the same source. `commits` identifies the transaction
- * of a commit in progress: on EVM chains by the hashes of its attempts, on Solana by its receipt account. Leaves out
- * attempts that are empty transfers: once such a cancellation is mined, the fund still has to take the amount.
+ * Returns what the fund still has to take from the same source. `commits` identifies a commit in progress: by the
+ * hashes of its attempts on EVM chains, by its receipt account on Solana. Leaves out attempts that are empty
+ * transfers: once such a cancellation is mined, the fund still has to take the amount.
  */
 export async function listUnsettled(
   db: Db,
@@ -48,10 +45,7 @@ export async function listUnsettled(
   });
 }
 
-/**
- * Returns whether a participation from the wallet holds the approval, and whether the transaction is one that this
- * service signed.
- */
+/** Whether a participation from the wallet holds the approval, and whether this service signed the transaction. */
 export async function readApprovalUse(
   db: Db,
   chain: string,

@@ -15,11 +15,9 @@ import {
 export type RequiredApproval = RequiredFunds & { approvalHash: string };
 
 /**
- * Why the transaction does not contain the required approval. `not_an_approval` means that this service sent the
- * transaction, or that it moved this token from the wallet to the fund: many tokens emit `Approval` in `transferFrom`,
- * so such a transaction only reports what is left of an earlier approval. The checks `token`, `owner`, `spender` and
- * `amount` run in this order, and each drops the approvals that do not match. The fault is the first check after which
- * no approval is left.
+ * `not_an_approval`: this service sent the transaction, or it moved this token from the wallet to the fund: many
+ * tokens emit `Approval` in `transferFrom`, which only reports what is left of an earlier approval. `token`, `owner`,
+ * `spender` and `amount` are checked in this order; the fault is the first check that no approval passes.
  */
 export type ApprovalFault =
   | 'reverted'
@@ -30,12 +28,8 @@ export type ApprovalFault =
   | 'spender'
   | 'amount';
 
-/** The state of an approval transaction on the chain. */
 export type Finding =
-  /**
-   * The node did not find the transaction. `chainTime` is the time of the latest block at that moment, in milliseconds
-   * since the epoch.
-   */
+  /** `chainTime` is the time of the latest block, in milliseconds since the epoch. */
   | { state: 'unmined'; chainTime: number }
   | { state: 'unconfirmed' }
   /** If `isConfirmed` is false, a reorganization can still change the finding. */
@@ -43,33 +37,26 @@ export type Finding =
   | { state: 'short'; shortage: Shortage }
   /** The token contract does not behave like a token. New participations are rejected; existing ones wait. */
   | { state: 'unreadable'; error: ApiError }
-  /**
-   * `source` is the token account that was approved. It is null on EVM chains, where wallets have no token accounts.
-   */
+  /** `source` is the token account that was approved; null on EVM chains. */
   | { state: 'good'; source: string | null };
 
 /** A valid approval, with the allowance and balance at `height` or later. */
 export type GoodFinding = Extract<Finding, { state: 'good' }> & { available: AvailableFunds; height: bigint };
 
-/** Reads approvals and funds from the nodes of one chain. */
 export type ApprovalReader = FundsReader & {
   /**
-   * Checks only the approval transactions, not the current allowances and balances. Also returns the block height for
-   * `readFunds`: on EVM chains, the height of the latest block; on Solana, the newest slot of these transactions.
+   * Checks only the transactions, not current allowances and balances. `height`, for `readFunds`, is the latest block
+   * on EVM chains, and the newest slot of these transactions on Solana.
    */
   inspectReceipts(required: readonly RequiredApproval[]): Promise<{ findings: Finding[]; height: bigint }>;
   /**
-   * Returns which of these commits have landed, on EVM chains at block `height` or earlier. On EVM chains, `commits` are
-   * the hashes of transactions. On Solana, they are the accounts that the commits create as their receipts. Also returns
-   * the height from which on funds show what these commits have taken.
+   * Returns which of these commits (EVM: hashes of transactions; Solana: accounts that they create) have landed by
+   * `height`, and the height from which on funds show what they have taken.
    */
   listLanded(commits: readonly string[], height: bigint): Promise<{ landed: Set<string>; height: bigint }>;
 };
 
-/**
- * Checks the approval transactions. Then also checks the current allowances and balances, because an approval may have
- * been spent or revoked since its transaction.
- */
+/** Also checks current allowances and balances, because an approval may have been spent or revoked meanwhile. */
 export async function inspectApprovals(
   reader: ApprovalReader,
   required: readonly RequiredApproval[],
@@ -96,11 +83,9 @@ export type SharedAllowance = {
 };
 
 /**
- * Reads which commits in progress have already reduced the available funds. A participation shares its allowance with
- * the wallet's other `pending` and `submitted` participations that pay the same fund in the same token.
- *
- * If a commit can have landed after the funds were read, reads them again. Otherwise, they would still contain what the
- * commit has taken, although its participation no longer counts. Returns null if they cannot be read now.
+ * A participation shares its allowance with the wallet's other `pending` and `submitted` ones that pay the same fund
+ * in the same token. If a commit can have landed after the funds were read, reads them again: otherwise they would
+ * still contain what it has taken, although its participation no longer counts. Null if they cannot be read now.
  */
 export async function readSharedAllowance(
   db: Db,
@@ -120,8 +105,8 @@ export async function readSharedAllowance(
 }
 
 /**
- * Returns what is missing for this participation and all that share its allowance, or null. Locks the shared allowance:
- * call this in the transaction that moves the participation to `pending`.
+ * Returns what is missing for all that share the allowance, or null. Locks it: call this in the transaction that
+ * moves the participation to `pending`.
  */
 export async function lockShortage(
   tx: Db,
@@ -138,17 +123,13 @@ export async function lockShortage(
   return findShortage({ ...required, amount }, available);
 }
 
-/**
- * The initial status of a participation, the token account that was approved, and the allowance that a `pending`
- * participation shares with others.
- */
+/** `shared` is the allowance that a `pending` participation shares with others. */
 type JudgedApproval = {
   status: 'pending' | 'prepared';
   source_address: string | null;
   shared: SharedAllowance | null;
 };
 
-/** Judges the approval of a new participation. Throws if the approval cannot become valid. */
 export async function judgeApproval(
   { db }: Context,
   reader: ApprovalReader,

@@ -12,9 +12,9 @@ import { remitParticipations } from './refunds.ts';
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
 /**
- * Cancels a prepared or pending participation, for which nothing has been signed yet. On EVM chains, marks it as failed
- * immediately. On Solana, settlement marks it as failed later; see `endParticipations`. Throws for every other status:
- * money may already have moved, and then only a refund is possible.
+ * Cancels a participation for which nothing has been signed yet. On Solana, settlement marks it as failed later; see
+ * `endParticipations`. Throws for every other status: money may already have moved, and then only a refund is
+ * possible.
  */
 export async function cancelParticipation(ctx: Parts, id: string): Promise<Participation> {
   if (!isId(id)) throw new ApiError('not_found');
@@ -31,10 +31,7 @@ export async function cancelParticipation(ctx: Parts, id: string): Promise<Parti
   });
 }
 
-/**
- * Tells settlement to check a waiting participation immediately. If the participation's refund has failed, requests the
- * refund again.
- */
+/** Tells settlement to check a waiting participation immediately. Requests a failed refund again. */
 export async function retryParticipation(
   ctx: Parts,
   operator: RefundOperator,

@@ -34,7 +34,6 @@ import { readApprovalUse } from './approval-store.ts';
 import { openFundingChain } from './funding-chain.ts';
 import { showParticipation } from './participation.ts';
 
-/** How many of a user's participations may wait for their approvals at the same time. */
 const MAX_PREPARED = 5;
 
 const FIELD_FORMATS = {
@@ -43,7 +42,6 @@ const FIELD_FORMATS = {
 } as const;
 const MAX_SOLANA_AMOUNT = 2n ** 64n - 1n;
 
-/** The columns that come from the request itself. */
 type RequestColumns = Pick<NewRow, (typeof REQUEST_COLUMNS)[number]>;
 
 /** Creates a participation. If the offer changes in the meantime, starts again under the new terms. */
@@ -64,10 +62,9 @@ export async function createParticipation(
 }
 
 /**
- * Creates a participation after several checks in a fixed order. Reads the approval from the chain only after all other
- * checks. Then checks eligibility, supply and the terms again, in the transaction that inserts the row. Throws
- * `TermsChanged` if `offer` is out of date. If concurrent requests use the same approval from the same wallet, only one
- * insert succeeds.
+ * Reads the approval from the chain only after all other checks. Checks eligibility, supply and the terms again in
+ * the transaction that inserts the row. If concurrent requests use the same approval from the same wallet, only one
+ * succeeds.
  */
 async function createUnder(
   ctx: Context,
@@ -143,9 +140,8 @@ async function createUnder(
 }
 
 /**
- * Validates the amount, the wallet and the hash for the chain's protocol. Only EVM values are lower-cased, because
- * Solana values (base58) are case-sensitive. Returns errors about the format of Solana values instead of throwing them,
- * so that the caller can throw `chain_not_supported` first if the offer is not deployed on Solana.
+ * Only EVM values are lower-cased, because Solana values (base58) are case-sensitive. Returns errors about Solana
+ * values, so that the caller can throw `chain_not_supported` first if the offer is not deployed on Solana.
  */
 function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } | ApiError {
   const { chain, amount } = input;
@@ -167,10 +163,7 @@ function parseFields(input: NewParticipation): { wallet: string; hash: Buffer } 
   throw error;
 }
 
-/**
- * Throws `sold_out` if the remaining supply is less than the amount. This is only an early check; `assertCapacity`
- * makes the final decision after the approval has been checked.
- */
+/** Only an early check; `assertCapacity` makes the final decision after the approval has been checked. */
 function assertSupply(
   findings: readonly Finding[],
   firstDigits: number,
@@ -183,7 +176,6 @@ function assertSupply(
   if (amount > left) throw new ApiError('sold_out', { remaining: String(left) });
 }
 
-/** Returns the participation that an earlier identical request created. */
 async function findExisting(
   { db }: Pick<Context, 'db'>,
   request: RequestColumns,
@@ -194,10 +186,7 @@ async function findExisting(
   return same === undefined ? null : showParticipation(same);
 }
 
-/**
- * Returns the participation that an identical request has created in the meantime. Throws
- * `approval_already_used` if a different request used the approval.
- */
+/** Throws `approval_already_used` if a different request used the approval in the meantime. */
 async function findRecorded(
   parts: Pick<Context, 'db'>,
   request: RequestColumns,
@@ -228,11 +217,7 @@ async function recordParticipation(
   });
 }
 
-/**
- * Throws `sold_out` if the amount exceeds the remaining supply. Throws `too_many_prepared` if the new row is prepared
- * and the user already has the maximum number of prepared participations. Both checks are exact, because the offer, the
- * supply and the user are locked.
- */
+/** Both checks are exact, because the offer, the supply and the user are locked. */
 async function assertCapacity(tx: Db, option: OfferOption, row: NewRow): Promise<void> {
   const remaining = await lockSupply(tx, option, row.asset_digits);
   if (remaining !== null && BigInt(row.amount) > remaining)
@@ -241,10 +226,7 @@ async function assertCapacity(tx: Db, option: OfferOption, row: NewRow): Promise
     throw new ApiError('too_many_prepared');
 }
 
-/**
- * Throws `validation_failed` if the amount is below the option's minimum in dollars. One token of a funding asset
- * counts as one dollar.
- */
+/** One token of a funding asset counts as one dollar. */
 function assertMinimumPurchase(
   { minimum_purchase_usd }: Pick<OfferOption, 'minimum_purchase_usd'>,
   amount: bigint,
@@ -253,8 +235,7 @@ function assertMinimumPurchase(
   if (minimum_purchase_usd === null || minimum_purchase_usd === undefined) return;
   const [whole = '0', fraction = ''] = minimum_purchase_usd.split('.');
   const minimum = BigInt(whole + fraction);
-  // Scales both values to the same number of decimals. Rounding the minimum to the token's decimals would change the
-  // minimum.
+  // Scales both values to the same number of decimals. Rounding to the token's decimals would change the minimum.
   if (amount * 10n ** BigInt(fraction.length) < minimum * 10n ** BigInt(decimals))
     throw invalidField('amount', `is below the minimum purchase of ${minimum_purchase_usd} USD`);
 }

@@ -13,8 +13,8 @@ import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from '.
 import type { AvailableFunds, RequiredFunds } from './funds.ts';
 
 /**
- * Returns a reader that judges an approval by the event in its receipt, never by the calldata, because permits,
- * multicalls and contract wallets approve without calling `approve`.
+ * Judges an approval by the event in its receipt, never by the calldata, because permits, multicalls and contract
+ * wallets approve without calling `approve`.
  */
 export function evmApprovalReader(chain: EvmChain): ApprovalReader {
   return {
@@ -27,7 +27,6 @@ export function evmApprovalReader(chain: EvmChain): ApprovalReader {
   };
 }
 
-/** Reads all receipts in one RPC batch. */
 async function inspectReceipts(
   chain: EvmChain,
   required: readonly RequiredApproval[],
@@ -87,8 +86,8 @@ function findFault(receipt: Receipt, { token, user, fund, amount }: RequiredAppr
 }
 
 /**
- * Reads the allowance and balance as of the block at which the receipts were read. With `latest`, a lagging node would
- * return the values from before the approval, and the participation would wrongly fail.
+ * Reads at the block of the receipts. With `latest`, a lagging node would return the values from before the approval,
+ * and the participation would wrongly fail.
  */
 async function readFunds(
   chain: EvmChain,
@@ -123,10 +122,7 @@ async function listLanded(chain: EvmChain, hashes: readonly Hex[], height: bigin
   );
 }
 
-/**
- * Reads an amount from a reply. Returns null if the node could not read the amount, and an error if the token
- * reverts or is not a contract.
- */
+/** Null if the node could not read the amount; an error if the token reverts or is not a contract. */
 function readAmount({ token }: RequiredFunds, reply: RpcReply | undefined): bigint | ApiError | null {
   if (reply === undefined) return null;
   if ('error' in reply) {

@@ -13,17 +13,12 @@ import type { ApprovalReader } from './approval.ts';
 import { evmApprovalReader } from './evm-approval.ts';
 import { solanaApprovalReader } from './solana-approval.ts';
 
-/** What the service needs from a fund's chain to create a participation. */
 type FundingChain = {
   reader: ApprovalReader;
-  /** Throws `validation_failed` if the fund cannot take this amount from this wallet. */
   assertAcceptable(wallet: string, amount: bigint): Promise<void>;
 };
 
-/**
- * Returns the `FundingChain` of a contract. Throws `chain_not_supported` if this process has no RPC endpoint for the
- * chain.
- */
+/** Throws `chain_not_supported` if this process has no RPC endpoint for the chain. */
 export function openFundingChain(ctx: Context, contract: OfferContract): FundingChain {
   if (chainFacts(contract.chain).protocol === 'solana') {
     const chain = ctx.chains.solana(contract.chain);
@@ -42,11 +37,7 @@ export function openFundingChain(ctx: Context, contract: OfferContract): Funding
   };
 }
 
-/**
- * Throws `validation_failed` if the wallet is the fund, the owner of its vault, or an operator key. For example, a
- * commit from the vault's owner would transfer from the vault to itself. Such a commit would move nothing and use up no
- * allowance.
- */
+/** A commit from the vault's owner, for example, would move nothing and use up no allowance. */
 async function assertOutsideWallet(
   { solanaSignerOf, config }: Context,
   chain: SolanaChain,

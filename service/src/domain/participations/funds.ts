@@ -1,8 +1,8 @@
 import { ApiError } from '../../kernel/errors.ts';
 
 /**
- * An amount that `fund` is to take from `user`. On Solana, `source` is the user's token account, or null until the
- * approval has been found. On EVM chains, `source` is always null.
+ * `source` is the user's token account on Solana, null until the approval has been found, and always null on EVM
+ * chains.
  */
 export type RequiredFunds = {
   user: string;
@@ -21,8 +21,8 @@ export type AvailableFunds = { allowance: bigint; balance: bigint };
 
 export type FundsReader = {
   /**
-   * Reads the allowance and balance for each entry of `required`, at block `height` or later. A result is null if the
-   * node could not read the values, and an error if the token contract reverts or does not exist.
+   * Reads at block `height` or later. Null if the node could not read the values; an error if the token contract
+   * reverts or does not exist.
    */
   readFunds(
     required: readonly RequiredFunds[],
@@ -36,7 +36,6 @@ export type FundsFinding =
   | { state: 'unreadable'; error: ApiError }
   | { state: 'good'; available: AvailableFunds };
 
-/** Judges whether each fund could take its amount at block `height` or later. */
 export async function inspectFunds(
   reader: FundsReader,
   required: readonly RequiredFunds[],

@@ -8,19 +8,14 @@ import { type Choice, isRestricted, type Selection } from './selection.ts';
 const COLUMNS = API_COLUMNS.map((name) => `p.${name}`).join(', ');
 
 /**
- * The limits that statements use. A requested limit is rounded up to one of these, so that only a few statements have
- * to be prepared. Callers cut off the extra rows.
+ * A requested limit is rounded up, so that only a few statements have to be prepared. Callers cut off the extra rows.
  */
 const STATEMENT_LIMITS = [21, 51, 101];
 
 /**
- * Reads one page in one statement. May return more rows than the limit. If `partnerId` is null, lists the
- * participations of all partners.
- *
- * Each combination of filter values is one index range (one per partner if all partners are listed). The statement
- * reads at most one page from each range, in list order, and merges the ranges. So the cost depends neither on how long
- * the list is nor on where the page is. The exception is a filter that excludes users: their rows are read too, and
- * then skipped.
+ * May return more rows than the limit. Each combination of filter values is one index range (one per partner if
+ * `partnerId` is null). Reads at most one page from each range and merges them, so the cost depends neither on how
+ * long the list is nor on where the page is. Only a filter that excludes users reads their rows too, and skips them.
  */
 export async function listParticipations(
   db: Db,
@@ -34,9 +29,8 @@ export async function listParticipations(
 }
 
 /**
- * Builds the statement as text. This is the hottest query, and the query builder would take as long to compose it as
- * PostgreSQL takes to run it. The limit is a literal: with a parameter, PostgreSQL would plan the statement again on
- * every execution.
+ * As text, because the query builder would take as long to compose this hottest query as PostgreSQL takes to run it.
+ * The limit is a literal: with a parameter, PostgreSQL would plan the statement again on every execution.
  */
 function pageQuery(
   partnerId: string | null,
@@ -65,7 +59,6 @@ function pageQuery(
 /** A statement under construction. */
 type Draft = {
   values: unknown[];
-  /** Adds a parameter and returns its placeholder. */
   bind(value: unknown, type: string): string;
   /** Conditions on `participations p`. */
   conditions: string[];
@@ -116,10 +109,7 @@ function narrowUsers(draft: Draft, { users, emails }: Selection): void {
   else narrowToQuery(draft, 'user_id', both);
 }
 
-/**
- * Finds users by email address. For a partner, finds only users who granted it the `email` scope, so that a filter
- * cannot reveal an address.
- */
+/** For a partner, only users who granted it the `email` scope, so that a filter cannot reveal an address. */
 function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): string {
   const matching =
     emails.length === 1
@@ -130,9 +120,8 @@ function usersByEmail({ bind, partner, sources }: Draft, emails: string[]): stri
 }
 
 /**
- * Filters by option if options are selected, otherwise by offer. An option belongs to one offer, so one of the two
- * columns is enough. The index on either column continues with the status. So a statement that filters by option or
- * offer must also list the statuses: all of them if none are selected.
+ * By option if options are selected, otherwise by offer: an option belongs to one offer. The index on either column
+ * continues with the status, so the statement must list the statuses too.
  */
 function narrowOffers(draft: Draft, { offers, options, statuses }: Selection): void {
   if (isRestricted(options)) narrowOptions(draft, options, offers);
@@ -185,10 +174,7 @@ export type IncludedRow = {
   remit_hash: Buffer | null;
 };
 
-/**
- * The hashes of a participation's commit and refund transactions. A transaction that is not mined yet has the hash of
- * its latest attempt.
- */
+/** A transaction that is not mined yet has the hash of its latest attempt. */
 export const TRANSACTION_HASHES = sql`${hashOf('p.commit_id')} as commit_hash, ${hashOf('p.remit_id')} as remit_hash`;
 
 function hashOf(id: 'p.commit_id' | 'p.remit_id') {
@@ -196,7 +182,6 @@ function hashOf(id: 'p.commit_id' | 'p.remit_id') {
     order by a.inserted_at desc limit 1)) from operator_transactions t where t.id = ${sql.ref(id)})`;
 }
 
-/** Returns the user and the transactions of each participation. */
 export async function listIncluded(db: Db, ids: readonly string[]): Promise<IncludedRow[]> {
   const { rows } = await sql<IncludedRow>`
     select p.id, p.user_id, p.chain, p.approval_hash, ${TRANSACTION_HASHES}

@@ -51,10 +51,7 @@ export function showParticipation(row: ParticipationRow): Participation {
   };
 }
 
-/**
- * Lists the calling partner's participations: those of the user if the partner acts for one, otherwise those of all
- * users.
- */
+/** Those of the user if the partner acts for one, otherwise those of all users. */
 export async function readParticipations(ctx: Context, caller: Caller, query: PageQuery, raw: Query) {
   const include = readParticipationInclude(caller, raw);
   const filters = readFilters(raw, FILTERS);
@@ -70,14 +67,13 @@ export async function readParticipations(ctx: Context, caller: Caller, query: Pa
 type Include = ReadonlySet<'transactions' | 'user'>;
 
 /**
- * Parses the `include` parameter. `user` is allowed only with a partner's own token: with a user token, all
- * participations belong to that user anyway.
+ * `user` is allowed only with a partner's own token: with a user token, all participations belong to that user
+ * anyway.
  */
 function readParticipationInclude({ userId }: Caller, query: Query): Include {
   return readInclude(query, userId === null ? ['transactions', 'user'] : ['transactions']);
 }
 
-/** Adds the requested `include` members to participations that the caller may see. */
 async function addIncluded(
   ctx: Context,
   { partnerId }: Caller,

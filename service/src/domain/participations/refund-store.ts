@@ -12,18 +12,12 @@ export type RefundRequest = {
   insertedAt: string;
 };
 
-/**
- * Locks the operator's refund requests until the transaction ends, so that no concurrent request can change their
- * total.
- */
+/** No concurrent request can change the total of the operator's refund requests. */
 export async function lockOperator(tx: Db, operator: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('refunds'), hashtext(${operator}))`.execute(tx);
 }
 
-/**
- * Returns the participations among `ids` that can be refunded, in the order of `ids`, and the sum of their amounts in
- * US dollars.
- */
+/** In the order of `ids`, with the sum of their amounts in US dollars. */
 export async function sumRefundable(
   tx: Db,
   ids: readonly string[],
@@ -37,10 +31,7 @@ export async function sumRefundable(
   return { ids: rows[0]?.ids ?? [], amountUsd: rows[0]?.usd ?? '0' };
 }
 
-/**
- * Returns the participations among `ids` that are not frozen and have a refundable status, each with its user. Includes
- * participations of users on hold.
- */
+/** Those that are not frozen and have a refundable status. Includes those of users on hold. */
 export async function listRefundUsers(
   tx: Db,
   ids: readonly string[],
@@ -53,9 +44,8 @@ export async function listRefundUsers(
 }
 
 /**
- * Stores a request and returns its state: `allowed` if the operator may make it alone, otherwise `unconfirmed`. The
- * request is allowed if there is no limit, or if the operator's requests in the last 24 hours, including this one,
- * total at most `limitUsd`. Unconfirmed requests do not count. The caller must hold the lock from `lockOperator`.
+ * `allowed` if there is no limit, or if the operator's requests in the last 24 hours, including this one, total at
+ * most `limitUsd`. Unconfirmed requests do not count. The caller must hold the lock from `lockOperator`.
  */
 export async function insertRefundRequest(
   tx: Db,
@@ -88,8 +78,8 @@ export async function findRefundRequest(db: Db, id: string): Promise<RefundReque
 }
 
 /**
- * Confirms another operator's request. The request then counts towards that operator's limit for 24 hours. Returns
- * false if the request is not awaiting confirmation, or if `by` is the operator who made it.
+ * The request then counts towards its operator's limit for 24 hours. False if it is not awaiting confirmation, or if
+ * `by` made it.
  */
 export async function confirmRequest(tx: Db, id: string, by: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
@@ -103,8 +93,8 @@ export async function confirmRequest(tx: Db, id: string, by: string): Promise<bo
 }
 
 /**
- * Records the limit that a node was started with, unless it equals the last recorded limit. The limit then applies to
- * every command; see the table `refund_limits`.
+ * Unless it equals the last recorded limit. The limit of a node applies to every command; see the table
+ * `refund_limits`.
  */
 export async function recordRefundLimit(db: Db, limitUsd: number | null): Promise<void> {
   await sql`

@@ -24,32 +24,24 @@ import { countRefundable, findOfferId, listRefundable, type RefundableCounts } f
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
 /**
- * The person who requests or confirms refunds. `limitUsd` is how much this person may request in 24 hours, in US
- * dollars, before another person has to confirm. Null means no limit.
+ * `limitUsd` is how much this person may request in 24 hours before another person has to confirm. Null: no limit.
  */
 export type RefundOperator = { name: string; limitUsd: number | null };
 
 const BATCH_ROWS = 500;
 
-/** The outcome of a request, or the expected outcome in a preview. */
 type RefundDecision = {
   id: string;
-  /** The participations that can be refunded. */
   ids: string[];
   amountUsd: string;
-  /** Why another person has to confirm; null if nobody has to. */
   refusal: string | null;
 };
 
 /**
- * Requests refunds for completed participations, and retries failed refunds. Every refund starts with this function.
- * Returns how many refunds were requested.
- *
- * If the request exceeds the operator's daily limit, only stores the request and throws `validation_failed`. Another
- * person can then confirm the request with `confirmRefunds`.
- *
- * Skips frozen participations, and freezes participations of users on hold. Once such a participation is unfrozen, its
- * refund must be requested again.
+ * Every refund starts here. If the request exceeds the operator's daily limit, only stores it and throws
+ * `validation_failed`; another person can then confirm it with `confirmRefunds`. Skips frozen participations, and
+ * freezes those of users on hold, whose refund must be requested again later. Returns how many refunds were
+ * requested.
  */
 export async function requestRefunds(
   ctx: Parts,
@@ -61,15 +53,13 @@ export async function requestRefunds(
   if (refusal !== null)
     throw invalidField('amount', `${refusal}; another person has to confirm request ${id}`);
   const counted = new Set(ids);
-  // `others` could not be refunded, for example because their user is on hold, so they were not counted towards the
-  // limit. They must not be refunded now, even if the hold has ended in the meantime. Those whose user is still on hold
-  // are frozen, to record why they were not refunded.
+  // `others` were not counted towards the limit, so they must not be refunded now, even if the hold has ended in the
+  // meantime. Those whose user is still on hold are frozen, to record why they were not refunded.
   const others = participationIds.filter((each) => !counted.has(each));
   if (others.length > 0) await ctx.db.transaction().execute((tx) => keepUnheld(tx, others));
   return changeAll(ctx, ids, onProgress);
 }
 
-/** Returns the outcome that `requestRefunds` would have. Changes nothing. */
 function planRefundRequest(
   ctx: Parts,
   operator: RefundOperator,
@@ -79,9 +69,8 @@ function planRefundRequest(
 }
 
 /**
- * Stores the request and decides whether another person has to confirm it. Applies the lower of two limits: the limit
- * in the command's environment, which the operator can change, and the limit recorded by the nodes, which the operator
- * cannot change.
+ * Applies the lower of two limits: the one in the command's environment, which the operator can change, and the one
+ * recorded by the nodes, which the operator cannot.
  */
 async function decide(
   { db, clock, random }: Parts,
@@ -111,9 +100,8 @@ async function readRefundRequest({ db }: Pick<Parts, 'db'>, id: string): Promise
 }
 
 /**
- * Confirms a request and requests its refunds. Returns how many refunds were requested. Throws `validation_failed` if
- * the person who made the request tries to confirm it. If a call is interrupted, the next call requests the remaining
- * refunds.
+ * Throws `validation_failed` if the person who made the request tries to confirm it. If a call is interrupted, the
+ * next call requests the remaining refunds.
  */
 export async function confirmRefunds(
   ctx: Parts,
@@ -150,8 +138,8 @@ async function acceptRequest(ctx: Parts, name: string, id: string): Promise<Refu
 }
 
 /**
- * Freezes the participations of users on hold. Returns the other refundable participations. A frozen participation must
- * not become `remit_submitted`, because its refund would not be sent.
+ * Returns the participations that were not frozen: a frozen one must not become `remit_submitted`, because its refund
+ * would not be sent.
  */
 async function keepUnheld(tx: Db, ids: readonly string[]): Promise<string[]> {
   const rows = await listRefundUsers(tx, ids);
@@ -165,9 +153,7 @@ async function keepUnheld(tx: Db, ids: readonly string[]): Promise<string[]> {
   return rows.filter(({ user_id }) => !held.has(user_id)).map(({ id }) => id);
 }
 
-/**
- * Requests the refunds in batches, one transaction per batch, so that an interrupted run keeps its finished batches.
- */
+/** One transaction per batch, so that an interrupted run keeps its finished batches. */
 async function changeAll(
   ctx: Parts,
   participationIds: readonly string[],
@@ -191,9 +177,8 @@ async function changeAll(
 const REFUNDABLE = ['completed', 'remit_failed', 'remit_submitted', 'remitted'];
 
 /**
- * Requests refunds for completed participations, and retries failed refunds. Skips participations that are frozen,
- * belong to a user on hold, or already have a refund that is in progress or paid. Throws, and requests no refund at
- * all, if a participation was never completed or if the operator's limit is exceeded.
+ * Skips participations that are frozen, belong to a user on hold, or already have a refund in progress or paid.
+ * Requests no refund at all if one was never completed or if the operator's limit is exceeded.
  */
 export async function remitParticipations(
   ctx: Parts,
@@ -210,10 +195,7 @@ export async function remitParticipations(
   return readAll(ctx, ids);
 }
 
-/**
- * Requests a refund in the sandbox. The sandbox operator has no limit of its own, so only the daily limit recorded by
- * the nodes applies.
- */
+/** The sandbox operator has no limit of its own, only the daily limit recorded by the nodes. */
 export async function requestRemit(ctx: Parts, id: string): Promise<Participation> {
   const [participation] = await remitParticipations(ctx, { name: 'sandbox', limitUsd: null }, [id]);
   if (participation === undefined) throw new ApiError('not_found');
@@ -228,10 +210,7 @@ async function readAll({ db }: Parts, ids: readonly string[]): Promise<Participa
   });
 }
 
-/**
- * Returns the offer's id, how many of its participations can be refunded, and how many are blocked. Throws `not_found`
- * if no offer has this slug.
- */
+/** Counts what can be refunded and what is blocked. Throws `not_found` if no offer has this slug. */
 export async function planRefunds(
   { db }: Pick<Context, 'db'>,
   slug: string,
@@ -241,10 +220,7 @@ export async function planRefunds(
   return { offerId, ...(await countRefundable(db, offerId)) };
 }
 
-/**
- * Requests refunds for all completed participations in an offer, and retries all failed refunds. If a run is
- * interrupted, the next run continues where the interrupted run stopped. Returns how many refunds were requested.
- */
+/** Also retries failed refunds. The next run continues where an interrupted one stopped. */
 export async function refundOffer(
   ctx: Parts,
   operator: RefundOperator,
@@ -254,7 +230,6 @@ export async function refundOffer(
   return requestRefunds(ctx, operator, await listRefundable(ctx.db, offerId), onProgress);
 }
 
-/** Returns what `refundOffer` would decide. Changes nothing. */
 export async function planOfferRefund(
   ctx: Parts,
   operator: RefundOperator,

@@ -6,7 +6,6 @@ import type { Filter } from '../../platform/http/filters.ts';
 import { listParticipations, TRANSACTION_HASHES } from './list-store.ts';
 import { type FilterField, readSelection } from './selection.ts';
 
-/** A participation as operators see it: with its partner, user id and transaction hashes. */
 export type ReportRow = {
   id: string;
   inserted_at: string;
@@ -43,8 +42,7 @@ const REPORT_TABLES = sql`participations p join partners r on r.id = p.partner_i
   join offer_options n on n.id = p.offer_option_id`;
 
 /**
- * Lists at most `limit` participations, newest first, continuing after `after`. Uses the same query as the API's list,
- * so the cost does not grow with the table.
+ * Newest first, continuing after `after`. Uses the query of the API's list, so the cost does not grow with the table.
  */
 export async function listReports(
   db: Db,
@@ -85,8 +83,8 @@ export async function countReports(db: Db, { partnerId, offerId, status }: Repor
 }
 
 /**
- * `count`: how many participations can be refunded now. `blocked`: how many are frozen or belong to a user on hold, and
- * cannot be refunded until that ends. `held`: the ids of the blocked participations that are not frozen yet.
+ * `blocked`: frozen or of a user on hold, so not refundable until that ends. `held`: the blocked ones that are not
+ * frozen yet.
  */
 export type RefundableCounts = { count: number; blocked: number; held: string[] };
 
@@ -113,7 +111,6 @@ export async function findOfferId(db: Db, slug: string): Promise<string | null> 
   return found?.id ?? null;
 }
 
-/** Returns a participation with its status history, or null if the id is unknown. */
 export async function readReport(db: Db, id: string): Promise<object | null> {
   const { rows } =
     await sql<StoredReport>`select ${REPORT_COLUMNS} from ${REPORT_TABLES} where p.id = ${id}`.execute(db);

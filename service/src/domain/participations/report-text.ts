@@ -45,7 +45,6 @@ function field(value: string | null): string {
 
 const BAR_WIDTH = 30;
 
-/** Shows a progress bar if the stream is a terminal and there are more than 1,000 items. */
 export function showProgress(total: number, stream: Writable & { isTTY?: boolean }) {
   const isShown = stream.isTTY === true && total > 1_000;
   return {

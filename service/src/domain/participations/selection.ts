@@ -14,7 +14,6 @@ export type Choice = { only: string[] | null; not: string[] };
 /** `emails` are in lower case, because emails are compared case-insensitively. */
 export type Selection = { users: Choice; emails: Choice; offers: Choice; options: Choice; statuses: Choice };
 
-/** Combines the filters. Users can select only their own participations. */
 export function readSelection(
   { userId }: Pick<Caller, 'userId'>,
   filters: readonly Filter<FilterField>[],
@@ -57,7 +56,6 @@ function intersect(one: Choice, other: Choice): Choice {
   return { only: [...new Set(only)].filter((value) => !not.includes(value)), not: [] };
 }
 
-/** Drops malformed ids, which match nothing. */
 function keepIds(values: string[]): string[] {
   return values.filter(isId).map((value) => value.toLowerCase());
 }

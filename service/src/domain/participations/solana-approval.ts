@@ -17,9 +17,8 @@ import type { ApprovalFault, ApprovalReader, Finding, RequiredApproval } from '.
 import type { AvailableFunds, RequiredFunds } from './funds.ts';
 
 /**
- * Returns a reader that judges an approval by two things: the instructions that its transaction executed, and the
- * current state of the token account. The second check is needed because the same transaction may also have revoked the
- * approval. The reader reads everything at the commitment level `confirmed`.
+ * Judges an approval by the instructions that its transaction executed and by the current state of the token account,
+ * because the same transaction may also have revoked it. Reads everything at the commitment level `confirmed`.
  */
 export function solanaApprovalReader(chain: SolanaChain): ApprovalReader {
   return {
@@ -53,8 +52,8 @@ async function inspectReceipts(
 }
 
 /**
- * Judges approvals that were valid at the last check, by reading only the status of their transactions. Leaves out an
- * approval if its transaction has no status or has failed. The caller then reads that transaction in full.
+ * Judges approvals that were valid at the last check by the status of their transactions only. The caller reads those
+ * without a status or with a failed one in full.
  */
 async function judgeKnown(
   chain: SolanaChain,
@@ -93,10 +92,7 @@ async function judgeTransaction(chain: SolanaChain, required: RequiredApproval):
   return { finding, slot: transaction.slot };
 }
 
-/**
- * Returns the last matching approval, which is the one in force. If none matches, returns the reason; see
- * `ApprovalFault`.
- */
+/** Returns the last matching approval, which is the one in force, or the reason; see `ApprovalFault`. */
 function findApproval(
   { isFailed, instructions }: ExecutedTransaction,
   { token, user, fund, amount }: RequiredApproval,
@@ -117,10 +113,7 @@ function findApproval(
   return candidates.at(-1) ?? 'no_approval';
 }
 
-/**
- * Rejects approvals for another token. Reads the token accounts, because an unchecked `Approve` instruction does not
- * say which token it is for.
- */
+/** Reads the token accounts, because an unchecked `Approve` instruction does not say which token it is for. */
 async function judgeSources(
   chain: SolanaChain,
   required: readonly RequiredApproval[],
@@ -159,8 +152,8 @@ async function readSources(
 }
 
 /**
- * Reads the allowances and balances. Both are 0 if the account is closed, frozen, or not the user's account for this
- * token. The allowance is also 0 if the fund is not the account's delegate.
+ * Both are 0 if the account is closed, frozen, or not the user's account for this token. The allowance is also 0 if
+ * the fund is not the account's delegate.
  */
 async function readFunds(
   chain: SolanaChain,

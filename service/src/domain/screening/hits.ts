@@ -17,10 +17,7 @@ import {
 
 type Parts = Pick<Context, 'clock' | 'random' | 'log'>;
 
-/**
- * Records the findings of a screening as hits, in the transaction that freezes the affected participations. Skips
- * findings that already have an open hit. Returns the recorded findings.
- */
+/** Call it in the transaction that freezes the participations. Returns the findings that had no open hit yet. */
 export async function recordHits(
   { clock, random }: Parts,
   tx: Db,
@@ -37,9 +34,8 @@ export function logHits({ log }: Parts, hits: readonly Finding[]): void {
 }
 
 /**
- * Clears an address's open hits and resumes all its participations that sanctions froze, at an operator's request.
- * Returns how many hits were open. Throws `validation_failed` while the address is on the sanctions list, because the
- * next screening would find the address again.
+ * Resumes all participations of the address that sanctions froze. Throws `validation_failed` while it is on the list,
+ * because the next screening would find it again. Returns how many hits were open.
  */
 export async function clearAddress(
   ctx: Pick<Context, 'db' | 'clock' | 'random'>,
@@ -62,10 +58,9 @@ export async function clearAddress(
 }
 
 /**
- * Checks the wallets of the participations in `rows` (member `user`) against the sanctions list. Freezes the
- * participations of listed wallets, except for failed and refunded ones, and records a hit for each newly frozen
- * participation. Returns the rows of the other wallets. Call this immediately before every signature of a commit or
- * refund transaction. Fee bumps on EVM chains are the exception: `maySign` in `domain/settlement/resign.ts` checks them.
+ * Freezes the participations of listed wallets, records a hit for each, and returns the rows of the other wallets.
+ * Call this immediately before every signature of a commit or refund. Fee bumps on EVM chains are the exception:
+ * `maySign` in `domain/settlement/resign.ts` checks them.
  */
 export async function freezeSanctioned<R extends { user: string }>(
   ctx: Parts & Pick<Context, 'db' | 'sanctions'>,

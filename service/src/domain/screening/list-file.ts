@@ -6,10 +6,7 @@ const MAX_LOSS_DIVISOR = 5;
 
 export type AddressList = ReadonlySet<string>;
 
-/**
- * Parses one address per line; `#` starts a comment. Throws an error with the line number if a line contains
- * anything else.
- */
+/** One address per line; `#` starts a comment. Throws with the line number if a line contains anything else. */
 export function parseSanctions(text: string): AddressList {
   const list = new Set<string>();
   for (const [index, line] of text
@@ -26,10 +23,7 @@ export function parseSanctions(text: string): AddressList {
   return list;
 }
 
-/**
- * Returns the address in the spelling that the list uses. EVM addresses are case-insensitive and become lower case.
- * Solana addresses are case-sensitive and stay unchanged.
- */
+/** EVM addresses become lower case. Solana addresses are case-sensitive and stay unchanged. */
 export function toListed(address: string): string {
   return /^0x/i.test(address) ? address.toLowerCase() : address;
 }

@@ -7,20 +7,16 @@ import { type AddressList, findListProblem, hashList, parseSanctions, toListed }
 import { readAcceptedList, recordRefusal, SANCTIONS_CHANNEL, saveAcceptedList } from './store.ts';
 
 const POLL_INTERVAL_MS = 2_000;
-/**
- * How often the file is read again even if it has not changed. Otherwise, a node that missed the notification would not
- * notice that an operator has accepted the file.
- */
+/** Otherwise, a node that missed the notification would not notice that an operator has accepted the file. */
 const RELOAD_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Kernel, 'db' | 'log' | 'clock' | 'listener' | 'metrics'>;
 
 /**
- * Loads the sanctions list from the file. Loads it again when the file changes, or when an operator accepts a rejected
- * list. Rejects a list that is unreadable or empty, or from which more than a fifth of the previous entries have
- * disappeared. The previous list then stays in use, and `causeway_sanctions_list_stale` is 1.
- *
- * At start, the previous list is the last accepted list in the database, and an unreadable or empty file is an error.
+ * Loads the list again when the file changes, or when an operator accepts a rejected list. Rejects one that is
+ * unreadable or empty, or lacks more than a fifth of the previous entries: the previous list stays in use, and
+ * `causeway_sanctions_list_stale` is 1. At start, the previous list is the last accepted one in the database, and an
+ * unreadable or empty file is an error.
  */
 export async function openSanctions(
   file: string | null,
@@ -72,7 +68,6 @@ export async function openSanctions(
   };
 }
 
-/** Returns a string that changes whenever the file is changed or replaced. */
 async function versionOf(file: string): Promise<string> {
   return stat(file).then(
     ({ ino, mtimeMs, size }) => `${ino} ${mtimeMs} ${size}`,
@@ -97,10 +92,7 @@ function withoutList(): Sanctions {
   };
 }
 
-/**
- * Returns the list in the file. If that list is rejected, returns the last accepted list instead. Throws if the file is
- * unreadable or empty.
- */
+/** If the list is rejected, returns the last accepted one. Throws if the file is unreadable or empty. */
 async function openFirst(parts: Parts, file: string, stale: Gauge): Promise<AddressList> {
   const accepted = (await readAcceptedList(parts.db))?.addresses ?? new Set<string>();
   const next = parseSanctions(await readFile(file, 'utf8'));
@@ -129,10 +121,7 @@ async function readChecked(parts: Parts, file: string, current: AddressList): Pr
   return checkAndSave(parts, parseSanctions(await readFile(file, 'utf8')), current);
 }
 
-/**
- * Saves `next` as the accepted list and returns it. Throws `ListRefused` if `next` is empty. Also throws `ListRefused`
- * if too many entries of `previous` are missing from `next`, unless an operator has accepted `next`.
- */
+/** Throws `ListRefused` if `next` is empty, or lacks too many entries of `previous` without an operator's consent. */
 async function checkAndSave(
   { db, clock }: Parts,
   next: AddressList,

@@ -9,18 +9,14 @@ import { makeWalletsDue } from '../wallets/store.ts';
 import { logHits, recordHits } from './hits.ts';
 import { countOpenHits, type Finding, lockScreening, markScreened, withoutCleared } from './store.ts';
 
-/**
- * How often all wallets are screened again. If the list changes while a wallet is being bound, only a later screening
- * can find that wallet.
- */
+/** If the list changes while a wallet is being bound, only a later screening can find that wallet. */
 const SCREENING_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random' | 'log' | 'sanctions'>;
 
 /**
- * Compares the wallets of users, participations and open orders with the sanctions list. Freezes the participations of
- * listed wallets. Records a hit for each listed wallet of a user, each newly frozen participation, and each open order
- * of a listed wallet. Returns the new hits.
+ * Freezes the participations of listed wallets. Records a hit for each listed wallet of a user, each newly frozen
+ * participation, and each open order of a listed wallet. Returns the new hits.
  */
 export async function rescreen(ctx: Parts): Promise<Finding[]> {
   const { db, clock, sanctions } = ctx;
@@ -45,10 +41,7 @@ export async function rescreen(ctx: Parts): Promise<Finding[]> {
   return hits;
 }
 
-/**
- * Screens all wallets at start, after every change to the list and at regular intervals. Any number of nodes may run
- * this worker.
- */
+/** At start, after every change to the list and at regular intervals. Any number of nodes may run this. */
 export function startScreening(ctx: Context): () => Promise<void> {
   const hits = new Gauge({
     name: 'causeway_sanctions_hits',

@@ -4,7 +4,6 @@ import type { Db } from '../../platform/db/pool.ts';
 import type { Database } from '../../platform/db/tables.ts';
 import { type AddressList, toListed } from './list-file.ts';
 
-/** The NOTIFY channel that tells every node to reread its sanctions file. */
 export const SANCTIONS_CHANNEL = 'sanctions';
 
 type AcceptedList = { hash: string; addresses: AddressList; refused_hash: string | null };
@@ -45,16 +44,16 @@ export async function recordRefusal(
 }
 
 /**
- * Locks screening on all nodes until the transaction ends, so that only one transaction at a time freezes wallets or
- * clears an address. Otherwise, the clearing would miss participations that are being frozen.
+ * Only one transaction at a time freezes wallets or clears an address. Otherwise, the clearing would miss
+ * participations that are being frozen.
  */
 export async function lockScreening(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('sanctions screening', 0))`.execute(tx);
 }
 
 /**
- * Returns the addresses without those that an operator has cleared after they had left the accepted list. A node that
- * still has an older list would otherwise find them again.
+ * Without those that an operator cleared after they left the accepted list. A node that still has an older list would
+ * otherwise find them again.
  */
 export async function withoutCleared(tx: Db, addresses: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ address: string }>`
@@ -121,7 +120,6 @@ export async function listOpenHits(
     .execute();
 }
 
-/** Clears an address's open hits. Returns how many there were. */
 export async function clearHits(tx: Db, address: string, reason: string, now: string): Promise<number> {
   const { numAffectedRows } = await sql`
     update sanctions_hits set cleared_at = ${now}, clear_reason = ${reason}

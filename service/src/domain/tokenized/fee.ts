@@ -1,4 +1,3 @@
-/** 100% in basis points. */
 const BPS = 10_000n;
 
 /** Splits a buyer's gross amount into the net amount for the venue and the platform fee. */

@@ -12,7 +12,6 @@ import { assertEligible, lockEligible } from '../eligibility/gate.ts';
 import { assertReadable, evmContractOn, findOfferBySymbol } from '../offers/offer.ts';
 import type { NewTransaction } from './schema.ts';
 
-/** A validated transaction request with its offer, contract and tokens. */
 export type Intent = {
   caller: UserCaller;
   offer: Offer;
@@ -20,16 +19,13 @@ export type Intent = {
   chain: EvmChain;
   symbol: string;
   wallet: Hex;
-  /** The token that the user pays with. */
   token: Hex;
-  /** The asset that the user buys. */
   asset: Hex;
   gross: bigint;
   /** Hash of the caller and the idempotency key; null if the request has no such key. */
   claim: Buffer | null;
 };
 
-/** Validates a transaction request against its offer. */
 export async function readIntent(
   ctx: Context,
   caller: UserCaller,
@@ -62,10 +58,7 @@ export async function readIntent(
   };
 }
 
-/**
- * Throws unless this user may trade the offer with this wallet. Returns whether `lockMayTrade` repeats all of the
- * checks.
- */
+/** Returns whether `lockMayTrade` repeats all of the checks. */
 export async function assertMayTrade(
   ctx: Context,
   caller: UserCaller,
@@ -76,10 +69,7 @@ export async function assertMayTrade(
   return assertEligible(ctx, caller, 'order', { offer, options: [optionOf(offer)], wallet, chain });
 }
 
-/**
- * Like `assertMayTrade`, but runs in the database transaction that issues the calldata, and does not read the chain.
- * Locks the offer, and throws if it has been closed since the request arrived.
- */
+/** Like `assertMayTrade`, in the transaction that issues the calldata, without reading the chain. Locks the offer. */
 export async function lockMayTrade(
   ctx: Context,
   tx: Db,

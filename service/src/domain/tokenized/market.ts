@@ -9,9 +9,7 @@ import type { MarketQuery, PriceRange, SwapMarket } from './schema.ts';
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 
-/**
- * The length of each range, and the time between its prices. Each range has about as many prices as a chart can show.
- */
+/** Each range has about as many prices as a chart can show. */
 const RANGES: Record<PriceRange, { seconds: number; stepSeconds: number }> = {
   '1d': { seconds: DAY_S, stepSeconds: 300 },
   '1w': { seconds: 7 * DAY_S, stepSeconds: HOUR_S },
@@ -19,7 +17,6 @@ const RANGES: Record<PriceRange, { seconds: number; stepSeconds: number }> = {
   '1y': { seconds: 366 * DAY_S, stepSeconds: DAY_S },
 };
 
-/** Returns the recorded prices, and the trading hours if the venue answers. */
 export async function readMarket(
   ctx: Context,
   caller: Caller,

@@ -12,7 +12,6 @@ import { isRunning, isTradable } from './trading-status.ts';
 
 export type Cost = {
   fee: bigint;
-  /** The amount that reaches the venue, after the fee. */
   net: bigint;
   decimals: number;
   /** The number of swaps of this token pair that the wallet has made. */
@@ -34,7 +33,6 @@ export async function readFee({ chain, contract, gross, offer }: Intent): Promis
   return { fee, net };
 }
 
-/** Reads the current cost of an order from the contract. Throws `fee_changed` like `readFee`. */
 export async function readCost(intent: Intent): Promise<Cost> {
   const { chain, contract, token, asset, wallet } = intent;
   const [decimals, { fee, net }, nonce] = await Promise.all([
@@ -45,7 +43,6 @@ export async function readCost(intent: Intent): Promise<Cost> {
   return { fee, net, decimals, nonce };
 }
 
-/** Throws unless the venue and the contract accept this order now. */
 export async function assertTradable(ctx: Context, intent: Intent): Promise<void> {
   const { symbol, contract, chain, token, gross, offer } = intent;
   const [limits, running, decimals, { net }] = await Promise.all([

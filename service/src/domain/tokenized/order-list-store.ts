@@ -41,7 +41,6 @@ export async function listIssuedOrders(
   return rows;
 }
 
-/** Lists the user's issued orders with all partners, oldest first. */
 export async function listOrdersOf(db: Db, userId: string): Promise<OrderRow[]> {
   const { rows } = await sql<OrderRow>`${SELECT_ORDERS}
     where t.user_id = ${userId} and t.state in ('live', 'executed', 'expired') and t.attestation is not null
@@ -49,7 +48,6 @@ export async function listOrdersOf(db: Db, userId: string): Promise<OrderRow[]> 
   return rows;
 }
 
-/** Returns whether the user has an order that was executed, or whose outcome is not known yet. */
 export async function hasTrades(db: Db, userId: string): Promise<boolean> {
   const { rows } = await sql`select from tokenized_orders
     where user_id = ${userId} and state in ('live', 'executed') limit 1`.execute(db);
@@ -78,7 +76,6 @@ export async function listLive(db: Db): Promise<RestrictedOrder[]> {
   return rows;
 }
 
-/** Records why the order is restricted. Returns false if a reason is already recorded. */
 export async function markRestricted(tx: Db, id: string, reason: 'hold' | 'sanctions'): Promise<boolean> {
   const { numAffectedRows } = await sql`update tokenized_orders set restricted_reason = ${reason}
     where id = ${id} and restricted_reason is null`.execute(tx);

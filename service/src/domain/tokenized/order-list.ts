@@ -5,10 +5,7 @@ import type { Context } from '../../platform/context/context.ts';
 import { listIssuedOrders, type OrderRow } from './order-list-store.ts';
 import type { SwapOrder } from './schema.ts';
 
-/**
- * Lists the orders whose calldata was issued. A user gets their own orders with the partner. A partner gets the orders
- * of all its users.
- */
+/** Lists the orders whose calldata was issued: those of the user, or with a partner token those of all its users. */
 export async function readOrders(ctx: Context, caller: Caller, query: PageQuery) {
   const { partnerId, userId } = caller;
   const page = await readPage(ctx.sealing, `tokenized orders ${partnerId} ${userId}`, query, (keyset) =>

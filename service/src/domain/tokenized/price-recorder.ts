@@ -7,18 +7,15 @@ import { listServedOffers } from '../offers/offer.ts';
 import { hasPrice, hasPrices, insertPrices, type RecordedPrice } from './price-store.ts';
 
 const PRICE_STEP_MS = 5 * 60_000;
-/**
- * How often the recorder runs. Shorter than `PRICE_STEP_MS`, so that a failed attempt is retried within the same step.
- */
+/** Shorter than `PRICE_STEP_MS`, so that a failed attempt is retried within the same step. */
 const CHECK_INTERVAL_MS = 60_000;
 
 /** For each asset symbol: the start of the last step in which the venue refused to quote the asset. */
 export type RefusedSteps = Map<string, string>;
 
 /**
- * Records the price of one token of each offered asset, once per step of `PRICE_STEP_MS`. Safe to run on any number of
- * nodes, because only the first price of a step is stored. To save requests, asks for no quote while the market is
- * closed or paused, or if the step already has a price.
+ * Records the price of one token of each offered asset. Any number of nodes may run this, because only the first
+ * price of a step is stored. Asks for no quote while the market is closed, or if the step already has a price.
  */
 export async function recordPrices(ctx: Context, refused: RefusedSteps = new Map()): Promise<void> {
   const { clock, db, venue, log } = ctx;

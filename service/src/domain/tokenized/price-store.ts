@@ -2,13 +2,9 @@ import { sql } from 'kysely';
 import { deleteInBatches } from '../../platform/db/delete-in-batches.ts';
 import type { Db } from '../../platform/db/pool.ts';
 
-/** The price of one token; `price` is decimal text in dollars. */
 export type RecordedPrice = { symbol: string; recorded_at: string; price: string; session: string };
 
-/**
- * Inserts prices, and marks the first price of each hour as the hourly price (`is_kept`). Skips a price if its symbol
- * already has one for that time.
- */
+/** Marks the first price of each hour as the hourly price (`is_kept`). Skips a price that exists already. */
 export async function insertPrices(db: Db, prices: readonly RecordedPrice[]): Promise<void> {
   await sql`
     insert into tokenized_prices (symbol, recorded_at, price, session, is_kept)
@@ -35,10 +31,7 @@ export async function hasPrice(db: Db, symbol: string, recordedAt: string): Prom
 
 type PricePoint = { price: string; recorded_at: string };
 
-/**
- * Lists the last price in each interval of `stepSeconds`, oldest first. The list covers a period of `seconds` that ends
- * at the newest price not later than `now`.
- */
+/** The last price in each interval of `stepSeconds`, oldest first, for the `seconds` that end at the newest price. */
 export async function listPrices(
   db: Db,
   symbol: string,
@@ -66,10 +59,7 @@ export async function findPreviousClose(db: Db, symbol: string, now: string): Pr
   return rows[0]?.price ?? null;
 }
 
-/**
- * Deletes prices recorded before `before`: only the hourly prices if `isKept` is true, only the other prices if it is
- * false.
- */
+/** Only the hourly prices if `isKept` is true, only the others if it is false. */
 export async function deletePrices(
   db: Db,
   { isKept, before }: { isKept: boolean; before: string },

@@ -10,10 +10,7 @@ import {
 
 type Parts = Pick<Context, 'venue' | 'log'>;
 
-/**
- * Returns the venue's answer. If the venue refused, throws an API error, whose `until` says when the venue will accept
- * orders again, if that is known.
- */
+/** If the venue refused, throws an API error, whose `until` says when it will accept orders again, if known. */
 export async function orRefuse<T>(
   ctx: Parts,
   symbol: string,

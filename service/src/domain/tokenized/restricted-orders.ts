@@ -9,9 +9,8 @@ import { listLive, markRestricted, type RestrictedOrder } from './order-list-sto
 const ALERT_INTERVAL_MS = 1_000;
 
 /**
- * Counts the orders that have live calldata although the user is on hold or the wallet is sanctioned. Calldata cannot
- * be recalled, so this logs each such order once as an error, and removes its wallet from the allow-list if we maintain
- * that list.
+ * Calldata cannot be recalled, so each order of a held user or sanctioned wallet is logged once as an error, and its
+ * wallet removed from the allow-list if we maintain that. Returns how many there are.
  */
 export async function alertRestricted(ctx: Context): Promise<number> {
   const live = (await listLive(ctx.db)).flatMap((order) => {
@@ -39,10 +38,7 @@ function reasonOf(ctx: Context, { is_held, wallet }: RestrictedOrder): 'hold' | 
   return ctx.sanctions.has(wallet) ? 'sanctions' : null;
 }
 
-/**
- * Records the restriction and, if we maintain the allow-list, queues the removal of the wallet from the list. Returns
- * false if another node has already recorded the restriction.
- */
+/** Queues the removal of the wallet from the allow-list if we maintain it. False if another node was first. */
 async function restrict(
   ctx: Context,
   { id, partner_id, offer_id, chain, wallet }: RestrictedOrder,
@@ -57,10 +53,7 @@ async function restrict(
   });
 }
 
-/**
- * Returns whether we maintain the allow-list, and so can remove wallets from it. Returns true if the chain does not
- * answer.
- */
+/** True if we maintain the allow-list, or if the chain does not answer. */
 async function isOurs({ chains, supplier, log }: Context, chain: string, contract: string): Promise<boolean> {
   try {
     return await supplier.canAdmit({ chain: chains.evm(chain), contract: contract as Hex });

@@ -6,10 +6,7 @@ const DAY_MS = 86_400_000;
 /** How long an idempotency key is remembered, so that a repeated request is recognized. */
 export const CLAIM_TTL_MS = DAY_MS;
 
-/**
- * Deletes orders that ended without a trade more than `ORDER_RETENTION_DAYS` ago. Keeps trades, because they are
- * business records, but clears their idempotency keys after `CLAIM_TTL_MS`.
- */
+/** Keeps trades, because they are business records, but clears their idempotency keys after `CLAIM_TTL_MS`. */
 export async function deleteOldOrders(ctx: Context): Promise<void> {
   const before = (ageMs: number) => new Date(ctx.clock.now() - ageMs).toISOString();
   await deleteUntraded(ctx.db, before(ctx.config.retention.orderDays * DAY_MS));

@@ -70,10 +70,7 @@ const MarketPrice = Closed(
   { title: 'TokenizedSwapPrice' },
 );
 
-/**
- * Plain JSON Schema instead of a union of an enum and null, because the serializer would try each alternative of a
- * union.
- */
+/** Not a union of an enum and null, because the serializer would try each alternative of a union. */
 const MarketSession = Type.Unsafe<MarketStatus | null>({
   type: ['string', 'null'],
   enum: ['premarket', 'regular', 'postmarket', 'overnight', 'offhours', 'paused', 'closed', null],

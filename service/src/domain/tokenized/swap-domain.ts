@@ -19,8 +19,8 @@ import type { Signer } from '../../platform/operator/signer.ts';
 import { listServedOffers } from '../offers/offer.ts';
 
 /**
- * Returns the EIP-712 domain of a swap contract. Throws `contract_reverted` if neither the contract nor the offer
- * specifies the domain name, or if the domain does not match the contract's domain separator.
+ * Throws `contract_reverted` if neither the contract nor the offer specifies the domain name, or if the domain does
+ * not match the contract's separator.
  */
 export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Domain> {
   const { address, domain_name } = contract;
@@ -39,9 +39,8 @@ export function readDomain(chain: EvmChain, contract: EvmContract): Promise<Doma
 }
 
 /**
- * Throws `contract_reverted` if the contract accepts only orders signed by another key, so that no attestation is spent
- * on an order that cannot be executed. Does nothing if the contract does not publish its signer, because the order is
- * simulated later anyway.
+ * Spends no attestation on an order that cannot be executed. A contract that does not publish its signer passes,
+ * because the order is simulated later anyway.
  */
 export async function assertOperator(chain: EvmChain, contract: EvmContract, signer: Signer): Promise<void> {
   const operator = await readOperator(chain, contract.address);
@@ -53,7 +52,6 @@ function refused(reason: string): ApiError {
   return new ApiError('contract_reverted', { reason });
 }
 
-/** Returns a message for each missing setting that tokenized swaps need. */
 export async function findSwapProblems(ctx: Context): Promise<string[]> {
   const served = await listServedOffers(ctx);
   const swaps = served.filter(({ type }) => type === 'tokenized::swap');
@@ -70,8 +68,8 @@ export async function findSwapProblems(ctx: Context): Promise<string[]> {
 }
 
 /**
- * Uses the quote key to sign the EIP-712 request that allows `sender` to trade once until `expiry`. The swap contract
- * checks this signature as well as the venue's signature on the quote (`Attestation.signature`).
+ * The request allows `sender` to trade once until `expiry`. The swap contract checks this signature as well as the
+ * venue's signature on the quote (`Attestation.signature`).
  */
 export async function signQuoteRequest(
   signer: Signer,

@@ -11,7 +11,6 @@ import { grossUp } from './fee.ts';
 import { orRefuse } from './refusal.ts';
 import type { StatusQuery, TradingStatus } from './schema.ts';
 
-/** Returns whether the asset can be traded now, and the trading limits. Does not use up an attestation. */
 export async function readTradingStatus(
   ctx: Context,
   caller: Caller,
@@ -27,8 +26,7 @@ export async function readTradingStatus(
   if (!tradable && !(isOffered && isRunning && isClosedMarket(limits))) return notTradable(side);
   const active = tradable ? await readActiveLimit(ctx, symbol) : null;
   const withFee = (net: bigint) => formatUnits(grossUp(net, offer.fee_bps ?? 0), 18);
-  // `gross_max_notional_value` and `gross_max_tokens` include the fee only for a buy. For a sell, the fee is deducted
-  // from the venue's payment.
+  // For a sell, the fee is deducted from the venue's payment instead.
   const ofSide = side === 'buy' ? withFee : (net: bigint) => formatUnits(net, 18);
   return {
     object: 'tokenized_swap_trading_status',
@@ -41,10 +39,7 @@ export async function readTradingStatus(
   };
 }
 
-/**
- * Returns whether the market is closed but the venue still reports limits. In this case, the trading status includes
- * the limits.
- */
+/** A closed market whose limits the venue still reports; the trading status then includes them. */
 function isClosedMarket({ refusal, maxNotional, maxTokens }: TradingLimits): boolean {
   return refusal?.kind === 'market_closed' && maxNotional > 0n && maxTokens > 0n;
 }
@@ -76,17 +71,13 @@ async function readActiveLimit({ venue }: Context, symbol: string): Promise<bigi
   return sessions[status]?.maxActiveNotional ?? null;
 }
 
-/** Returns whether any of the offer's contracts accepts orders on this side. */
 async function hasRunningContract(ctx: Context, { contracts }: Offer, side: Side): Promise<boolean> {
   const readable = contracts.filter(({ unreadable }) => unreadable === null);
   const states = await Promise.all(readable.map((contract) => isRunning(ctx, contract as EvmContract, side)));
   return states.some((runs) => runs);
 }
 
-/**
- * Returns whether the contract accepts orders on this side. A contract without `status()` counts as running. This is
- * safe, because every swap is simulated before its calldata is issued.
- */
+/** A contract without `status()` counts as running. Every swap is simulated before its calldata is issued. */
 export async function isRunning(ctx: Context, contract: EvmContract, side: Side): Promise<boolean> {
   const { chain, address, asset_address } = contract;
   try {

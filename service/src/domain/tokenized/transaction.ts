@@ -42,9 +42,8 @@ import { orderEvent, releaseIfExecuted } from './watch.ts';
 const MAX_TERMS_AGE_MS = 500;
 
 /**
- * Creates the transaction with which the user's wallet makes a purchase. Runs every check and stores the order before
- * requesting an attestation. A repeated request finds the stored order, so even after a crash it never uses up a second
- * attestation.
+ * Runs every check and stores the order before requesting an attestation. A repeated request finds the stored order,
+ * so even after a crash it never uses up a second attestation.
  */
 export async function encodeTransaction(
   ctx: Context,
@@ -83,10 +82,7 @@ export async function encodeTransaction(
   return issueCalldata(ctx, intent, signer, { id, attestation, cost, isCoveredByLock });
 }
 
-/**
- * Runs the checks in parallel, so that their reads are batched. If several checks fail, throws the error of the check
- * listed first.
- */
+/** In parallel, so that their reads are batched. If several checks fail, throws the error of the one listed first. */
 async function checkTerms(ctx: Context, intent: Intent, signer: Signer): Promise<Terms> {
   const { chain, contract } = intent;
   const [fee, tradable, cost, ...signing] = await Promise.allSettled([
@@ -119,7 +115,6 @@ export async function assertMayReplay(
   await assertMayTrade(ctx, caller, offer, contract, wallet);
 }
 
-/** Throws `idempotency_key_reused` if the key was used for another order. */
 function assertSameIntent(
   { symbol, contract, wallet, token, asset, gross }: Intent,
   order: StoredOrder,
@@ -135,10 +130,7 @@ function assertSameIntent(
   if (!isSame) throw new ApiError('idempotency_key_reused');
 }
 
-/**
- * Completes the order that an earlier run of the same request placed. Throws `order_outstanding` if the order has no
- * valid attestation. Never places another order.
- */
+/** Completes the order of an earlier run of the same request. Never places another one. */
 async function resume(
   ctx: Context,
   intent: Intent,
@@ -240,8 +232,8 @@ type AttestedOrder = {
 };
 
 /**
- * Signs, encodes and simulates an attested order, then issues its calldata. The same attested order always yields the
- * same calldata. If the contract has changed since the cost was read, the simulation reverts and nothing is issued.
+ * The same attested order always yields the same calldata. If the contract has changed since the cost was read, the
+ * simulation reverts and nothing is issued.
  */
 async function issueCalldata(
   ctx: Context,

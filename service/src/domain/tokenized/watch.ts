@@ -19,24 +19,20 @@ import {
 
 const WATCH_INTERVAL_MS = 2_000;
 const BATCH_SIZE = 500;
-/**
- * How long orders are leased for a check. If the node stops during the check, other nodes can check the orders once the
- * lease ends.
- */
+/** If the node stops during the check, others can check the orders once the lease ends. */
 const LEASE_SECONDS = 30;
 /** The maximum number of blocks in a log query. RPC providers reject longer ranges. */
 const RANGE_BLOCKS = 2_000n;
 /** The maximum number of log queries per contract in one pass. */
 const MAX_RANGES = 10;
 /**
- * How many blocks of the previous search are searched again. On test chains, a reorganization can undo even `final`
- * blocks and move an execution into blocks that were already searched.
+ * On test chains, a reorganization can undo even `final` blocks and move an execution into blocks that were searched.
  */
 const OVERLAP_BLOCKS = 64n;
 
 /**
- * Looks up the outcomes of live orders on chain, with one search per contract. Abandons expired orders whose calldata
- * was never issued. Safe to run on any number of nodes.
+ * Looks up the outcomes of live orders on chain. Abandons expired orders whose calldata was never issued. Any number
+ * of nodes may run this.
  */
 export async function settleOrders(ctx: Context): Promise<void> {
   const open = await takeOpen(ctx.db, BATCH_SIZE, LEASE_SECONDS);
@@ -62,8 +58,8 @@ export async function settleOrders(ctx: Context): Promise<void> {
 }
 
 /**
- * Settles the orders of one contract. Searches only final blocks, because a recorded outcome cannot be corrected. Each
- * search starts `OVERLAP_BLOCKS` before the end of the previous one.
+ * Searches only final blocks, because a recorded outcome cannot be corrected. Starts `OVERLAP_BLOCKS` before the end
+ * of the previous search.
  */
 async function settleGroup(ctx: Context, orders: StoredOrder[]): Promise<void> {
   const [first] = orders;
@@ -97,7 +93,6 @@ async function settleGroup(ctx: Context, orders: StoredOrder[]): Promise<void> {
 
 const startOf = ({ from_block }: StoredOrder) => from_block ?? 0n;
 
-/** Abandons an order whose calldata was never issued, once the order has expired. */
 async function abandonOrder(ctx: Context, { id, state, expires_at }: StoredOrder): Promise<void> {
   if (Date.parse(expires_at) >= ctx.clock.now()) return;
   await moveOrder(ctx.db, id, state, { state: 'abandoned', holding: false }, toTimestamp(ctx.clock.micros()));
@@ -118,10 +113,7 @@ async function finishOrder(
   });
 }
 
-/**
- * Releases an order if it has been executed, even if the block of the execution is not final yet. Returns whether the
- * order was executed.
- */
+/** Releases an executed order even if its block is not final yet. Returns whether it was executed. */
 export async function releaseIfExecuted(ctx: Context, order: StoredOrder): Promise<boolean> {
   if (order.state !== 'live' || order.attestation === null) return false;
   const chain = ctx.chains.evm(order.chain);
@@ -146,7 +138,6 @@ type OrderFacts = Pick<
   'id' | 'partner_id' | 'user_id' | 'offer_id' | 'symbol' | 'chain' | 'amount'
 >;
 
-/** Returns the event for an order's new status: the calldata was issued, was executed or has expired. */
 export function orderEvent(
   order: OrderFacts,
   status: 'issued' | 'executed' | 'expired',

@@ -25,9 +25,8 @@ import { signatureHeaders } from './signature.ts';
 const BATCH_SIZE = 500;
 
 /**
- * Creates deliveries for the next events after the endpoint's cursor, and moves the cursor in the same transaction.
- * Returns whether there may be more events. Reads only one batch, so that the backlog of one endpoint does not delay
- * the other endpoints.
+ * Moves the endpoint's cursor in the same transaction. Returns whether there may be more events: reads only one
+ * batch, so that the backlog of one endpoint does not delay the others.
  */
 export async function createDeliveries(ctx: Context, endpointId: string): Promise<boolean> {
   return ctx.db.transaction().execute(async (tx) => {
@@ -43,7 +42,6 @@ export async function createDeliveries(ctx: Context, endpointId: string): Promis
   });
 }
 
-/** Makes one delivery attempt and records its outcome. */
 export async function deliver(ctx: Context, delivery: ClaimedDelivery): Promise<void> {
   const { id, endpoint_id, sealed_secret, previous_sealed_secret, url } = delivery;
   // Every attempt sends the same bytes, unless the user's grants have changed what the partner may see.
@@ -51,8 +49,7 @@ export async function deliver(ctx: Context, delivery: ClaimedDelivery): Promise<
   const secrets = [sealed_secret, previous_sealed_secret]
     .filter((sealed) => sealed !== null)
     .map((sealed) => ctx.sealing.open(SECRET_PURPOSE, sealed, endpoint_id).toString());
-  // Receivers compare the timestamp with their own clock, so the timestamp is real time even if the sandbox clock has
-  // moved.
+  // Real time even if the sandbox clock has moved, because receivers compare it with their own clock.
   const at = realMicros();
   const headers = {
     'content-type': 'application/json',
@@ -124,8 +121,8 @@ const DELAYS_MS = [
 const JITTER = 0.2;
 
 /**
- * Returns the delay after attempt number `attempt` (counting from 1), or null if that was the last attempt. `random` is
- * between 0 and 1. `Retry-After` can at most double the delay and never shortens it.
+ * Null after the last attempt. `attempt` counts from 1, `random` is between 0 and 1. `Retry-After` can at most double
+ * the delay and never shortens it.
  */
 export function retryDelayMs(
   attempt: number,
@@ -139,10 +136,7 @@ export function retryDelayMs(
   return Math.round(Math.min(Math.max(requested, delay), 2 * delay));
 }
 
-/**
- * Updates the endpoint's health after a success. If the partner had been notified of a problem, appends an event about
- * the recovery.
- */
+/** Appends an event about the recovery if the partner had been notified of a problem. */
 async function noteSuccess(ctx: Context, tx: Db, delivery: Delivery): Promise<void> {
   if (!(await recordSuccess(tx, delivery.endpoint_id))) return;
   await appendHealthEvent(ctx, tx, delivery, 'webhook_endpoint.recovered', {});
@@ -151,10 +145,7 @@ async function noteSuccess(ctx: Context, tx: Db, delivery: Delivery): Promise<vo
 type Failure = { isGone: boolean; isExhausted: boolean };
 type Delivery = Pick<ClaimedDelivery, 'endpoint_id' | 'partner_id'>;
 
-/**
- * Checks whether a failure changes the endpoint's health. If it does, records the change and notifies the partner. The
- * caller must have locked the endpoint with `countFailure`, so that concurrent failures cause only one mail.
- */
+/** The caller must have locked the endpoint with `countFailure`, so that concurrent failures cause only one mail. */
 export async function noteFailure(
   ctx: Context,
   tx: Db,

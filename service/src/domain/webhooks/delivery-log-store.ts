@@ -33,7 +33,6 @@ function toDelivery(row: JoinedRow): DeliveryRow {
 
 type DeliveryFilter = { field: 'state' | 'event_id'; isExcluding: boolean; values: readonly string[] };
 
-/** Lists the deliveries of an endpoint. The list is empty if the endpoint does not belong to the partner. */
 export async function listDeliveries(
   db: Db,
   { partnerId, endpointId }: { partnerId: string; endpointId: string },
@@ -41,8 +40,7 @@ export async function listDeliveries(
   keyset: Keyset,
 ): Promise<DeliveryRow[]> {
   const conditions = filters.map(({ field, isExcluding, values }) => {
-    // Compares event ids as UUIDs, so that the query can use the index. Drops values that are not UUIDs, because they
-    // match no event.
+    // Compares event ids as UUIDs, so that the query can use the index. Other values match no event.
     const matches =
       field === 'event_id'
         ? sql`d.event_id = any(${values.filter(isId)}::uuid[])`
@@ -65,7 +63,6 @@ export async function findDelivery(db: Db, partnerId: string, id: string): Promi
   return rows.map(toDelivery)[0];
 }
 
-/** Lists the attempts of a delivery. The list is empty if the delivery does not belong to the partner. */
 export async function listAttempts(
   db: Db,
   { partnerId, deliveryId }: { partnerId: string; deliveryId: string },
@@ -100,8 +97,8 @@ function ordered(
 }
 
 /**
- * Deletes finished deliveries older than `before`, pending deliveries whose event no longer exists, and all deliveries
- * of endpoints that are marked as deleted. Also deletes the endpoints that were marked more than a day ago.
+ * Deletes finished deliveries older than `before`, those whose event no longer exists, and those of deleted
+ * endpoints, which are themselves deleted after a day.
  */
 export async function deleteOldDeliveries(db: Db, before: string): Promise<void> {
   await deleteInBatches(
@@ -125,8 +122,8 @@ export async function deleteOldDeliveries(db: Db, before: string): Promise<void>
 
 const DEFAULT = 'webhook_attempts_default';
 /**
- * The timeout is short, because a statement that waits for a lock on the table holds up all later statements. After a
- * timeout, housekeeping tries again later.
+ * Short, because a statement that waits for a lock on the table holds up all later statements. Housekeeping tries
+ * again.
  */
 const LOCK_TIMEOUT = sql.raw("set local lock_timeout = '2s'");
 
@@ -150,10 +147,7 @@ export async function createPartition(db: Db, from: string, to: string): Promise
   });
 }
 
-/**
- * Drops partitions in which every attempt is older than `before`, and deletes older attempts from the default
- * partition. Returns the names of the dropped partitions.
- */
+/** Drops partitions in which every attempt is older than `before`, and older attempts in the default partition. */
 export async function dropPartitions(db: Db, before: Date): Promise<string[]> {
   const old = (await listPartitions(db)).filter(({ until }) => until !== null && until <= before);
   for (const { name } of old)
@@ -166,10 +160,7 @@ export async function dropPartitions(db: Db, before: Date): Promise<string[]> {
   return old.map(({ name }) => name);
 }
 
-/**
- * Returns the partitions, each with its range. The first partition has no start (null), and the default partition has
- * neither a start nor an end.
- */
+/** The first partition has no start, the default partition neither a start nor an end. */
 export async function listPartitions(
   db: Db,
 ): Promise<{ name: string; since: Date | null; until: Date | null }[]> {

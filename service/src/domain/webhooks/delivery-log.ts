@@ -59,10 +59,7 @@ export async function listAttempts(
   return { ...page, data: page.data.map(({ attempt }) => toAttempt(attempt)) };
 }
 
-/**
- * Requests one extra attempt outside the retry schedule. The worker makes the attempt later, with the endpoint's secret
- * and the user's grants at that time.
- */
+/** The worker makes the attempt, outside the retry schedule, with the secret and the user's grants at that time. */
 export async function resendDelivery(
   ctx: EndpointContext,
   { partnerId }: Pick<Caller, 'partnerId'>,
@@ -76,10 +73,7 @@ export async function resendDelivery(
   });
 }
 
-/**
- * Deletes finished deliveries 30 days after they were created. Also deletes pending deliveries whose event no longer
- * exists, and deleted endpoints with their deliveries.
- */
+/** Also deletes pending deliveries whose event no longer exists, and deleted endpoints with their deliveries. */
 export async function deleteOldDeliveries({ db, clock }: Pick<Context, 'db' | 'clock'>): Promise<void> {
   await store.deleteOldDeliveries(db, toTimestamp((Math.floor(clock.now()) - DELIVERY_RETENTION_MS) * 1000));
 }
@@ -105,16 +99,12 @@ function toAttempt(attempt: Omit<WebhookAttempt, 'object'>): WebhookAttempt {
 const MAX_RECOVERED = 10_000;
 const INSERT_BATCH_SIZE = 1_000;
 const LATEST_TIME = Date.parse('9999-12-31T23:59:59Z');
-/**
- * The maximum difference between the clocks of two nodes. The time in an event's id may also differ from the event's
- * timestamp by this much.
- */
+/** The maximum difference between the clocks of two nodes, and between an event's id and its timestamp. */
 const CLOCK_TOLERANCE_MS = 10_000;
 
 /**
- * Resends the events that the endpoint missed in a time range. Leaves out events that were delivered or are waiting for
- * delivery. Also leaves out events older than `DELIVERY_RETENTION_MS` that have no delivery. Those may have been
- * delivered, because finished deliveries are deleted after that time.
+ * Leaves out events older than `DELIVERY_RETENTION_MS` that have no delivery: finished deliveries are deleted then,
+ * so they may have been delivered.
  */
 export async function recoverDeliveries(
   ctx: EndpointContext,
@@ -168,10 +158,7 @@ function idAt(milliseconds: number, digit: '0' | 'f'): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-${d(4)}-${d(4)}-${d(12)}`;
 }
 
-/**
- * Creates the delivery-attempt partitions for this month and the next, and drops partitions whose retention has ended.
- * Uses real time, because attempts are recorded in real time even if the sandbox clock has moved.
- */
+/** Uses real time, because attempts are recorded in real time even if the sandbox clock has moved. */
 export async function maintainAttemptPartitions(
   { db }: Pick<Context, 'db'>,
   nowMs = realTime(),

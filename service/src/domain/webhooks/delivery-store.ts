@@ -8,15 +8,11 @@ const LEASE = sql.raw("interval '60 seconds'");
 const RETRY_PERIOD = sql.raw("interval '24 hours'");
 
 /**
- * The subject of an event, which identifies its resource and user. Deliveries with the same subject are sent one at a
- * time. Test events have no subject, so they do not wait for each other.
+ * Deliveries with the same subject are sent one at a time. Test events have none, so they do not wait for each other.
  */
 const SUBJECT = sql`case when e.data ->> 'id' is not null and e.type <> 'webhook.test' then concat(e.user_id, ' ', e.data ->> 'id') end`;
 
-/**
- * Whether the endpoint `w` receives the event `e`. A redacted event (one that the partner may not read) is not matched
- * by its type, because its delivery would then reveal the type.
- */
+/** A redacted event is not matched by its type, because its delivery would then reveal the type. */
 const WANTED = sql`(
   '*' = any(w.types)
   or (${EVENT_VISIBLE} and (e.type = any(w.types) or split_part(e.type, '.', 1) || '.*' = any(w.types)))
@@ -24,7 +20,6 @@ const WANTED = sql`(
   or (e.type = 'webhook.test' and e.data ->> 'id' = w.id::text)
 )`;
 
-/** Returns the enabled endpoints whose cursor is behind their partner's latest event. */
 export async function listEndpointsBehind(db: Db): Promise<{ id: string }[]> {
   const { rows } = await sql<{ id: string }>`
     select w.id from webhook_endpoints w join partner_sequences s on s.partner_id = w.partner_id
@@ -34,16 +29,12 @@ export async function listEndpointsBehind(db: Db): Promise<{ id: string }[]> {
 }
 
 type NewEvents = {
-  /** The sequence number of the last event that was read; null if none was read. */
   cursor: bigint | null;
   wanted: { event_id: string; subject: string | null; sequence: bigint }[];
   isMore: boolean;
 };
 
-/**
- * Locks the endpoint and reads the events after its cursor. Reads nothing if the endpoint is disabled or
- * another node has locked it.
- */
+/** Locks the endpoint. Reads nothing if it is disabled or another node has locked it. */
 export async function readNewEvents(tx: Db, endpointId: string, limit: number): Promise<NewEvents> {
   const { rows } = await sql<NewEvents['wanted'][number] & { is_wanted: boolean }>`
     with w as materialized (
@@ -81,8 +72,8 @@ function toJson(rows: readonly object[]): string {
 const IS_DUE = sql`d.next_attempt_at <= now() and (d.lease_until is null or d.lease_until <= now())`;
 
 /**
- * Selects the head of each subject: its first pending delivery, the only one that may be sent. Triggers maintain
- * `is_head`: see the migration `0012_webhooks`.
+ * The head of each subject is its first pending delivery, the only one that may be sent. Triggers maintain `is_head`:
+ * see the migration `0012_webhooks`.
  */
 const IS_HEAD = sql`d.state = 'pending' and d.is_head`;
 
@@ -91,11 +82,8 @@ const IS_RESEND_DUE = sql`d.resend_requested and (d.resend_lease_until is null o
 type EndpointWithWork = { id: string; partner_id: string; has_due: boolean; has_resends: boolean };
 
 /**
- * Returns the endpoints with due deliveries or requested resends, except `busy` ones.
- *
- * `has_due` uses `order by` with `limit 1` instead of `exists`, so that PostgreSQL uses the index on heads. With
- * `exists`, PostgreSQL expects to find a row soon and scans the table. If there is no such row, it reads the whole
- * table.
+ * `has_due` uses `order by` with `limit 1`, so that PostgreSQL uses the index on heads. With `exists`, it expects to
+ * find a row soon and reads the whole table if there is none.
  */
 export async function listEndpointsWithWork(db: Db, busy: readonly string[]): Promise<EndpointWithWork[]> {
   const { rows } = await sql<EndpointWithWork>`
@@ -115,7 +103,6 @@ export type ClaimedDelivery = EventRow & {
   delivery_id: string;
   endpoint_id: string;
   kind: 'scheduled' | 'resend';
-  /** The number of attempts, including this one. */
   attempts: number;
   step: number;
   /** When the lease of a resend ends. This time also identifies the claim, because a later claim has a later lease. */
@@ -131,16 +118,14 @@ const CLAIMED = sql`d.id as delivery_id, d.endpoint_id, d.attempts, d.step, d.re
   e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
 /**
- * The number of due deliveries that a claim looks at. This is more than a claim takes, because another node may be
- * claiming some of them. The number is part of the SQL text: with a parameter, PostgreSQL would plan the statement
- * again for every claim, which takes longer than the claim itself.
+ * More than a claim takes, because another node may be claiming some of them. Part of the SQL text: with a parameter,
+ * PostgreSQL would plan every claim again, which takes longer than the claim itself.
  */
 const MAX_FOUND = sql.raw('32');
 
 /**
- * Claims due deliveries of an endpoint for one attempt each, earliest due time first. Claims only heads, so that
- * deliveries with the same subject are sent one at a time. If the process dies, the lease expires and the delivery is
- * due again.
+ * Claims only heads, so that deliveries with the same subject are sent one at a time. If the process dies, the lease
+ * expires and the delivery is due again.
  */
 export async function claimDeliveries(db: Db, endpointId: string, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await sql<ClaimedDelivery>`
@@ -187,8 +172,8 @@ export async function markDelivered(tx: Db, id: string): Promise<void> {
 }
 
 /**
- * Plans the next attempt. If `delayMs` is null or the retry period is over, marks the delivery as failed instead.
- * Returns whether the delivery was marked as failed. Does nothing if another worker has claimed the delivery.
+ * If `delayMs` is null or the retry period is over, marks the delivery as failed and returns true. Does nothing if
+ * another worker has claimed it.
  */
 export async function planRetry(
   tx: Db,
@@ -211,7 +196,6 @@ export async function finishResend(tx: Db, delivery: ClaimedDelivery): Promise<v
     where id = ${delivery.delivery_id} and resend_lease_until = ${delivery.resend_lease_until}`.execute(tx);
 }
 
-/** Releases a claimed delivery, as if the attempt had not started. */
 export async function releaseDelivery(
   db: Db,
   { delivery_id, kind, step, resend_lease_until }: ClaimedDelivery,
@@ -228,10 +212,7 @@ type MissedEvent = {
   event_id: string;
   subject: string | null;
   sequence: bigint;
-  /**
-   * The id of the event's delivery. Null if the event has no delivery, for example because the endpoint was disabled
-   * when the event happened, and was later enabled with `from` set to `now`.
-   */
+  /** Null if the endpoint was disabled when the event happened, and was enabled later with `from` set to `now`. */
   delivery_id: string | null;
 };
 
@@ -240,17 +221,13 @@ type Range = {
   until: string;
   firstId: string;
   lastId: string;
-  /** The delivery log is complete for events since this time. */
   loggedSince: string;
 };
 
 /**
- * Returns the events in the range that the endpoint has missed: their delivery failed, was skipped or never existed.
- * Leaves out:
- * - events that the endpoint does not subscribe to, or has not reached yet (`cursor`).
- * - events from before `loggedSince` that have no delivery, because a successful delivery may have been deleted.
- *
- * `firstId` and `lastId` also limit the range, because ids begin with the time and are indexed.
+ * Returns events whose delivery failed, was skipped or never existed, and that the endpoint subscribes to and has
+ * reached. Those from before `loggedSince` need a delivery, because a successful one may have been deleted. `firstId`
+ * and `lastId` limit the range by an index, because ids begin with the time.
  */
 export async function listMissedEvents(
   tx: Db,
@@ -270,7 +247,6 @@ export async function listMissedEvents(
   return rows;
 }
 
-/** Restarts the retry schedule of these deliveries. */
 export async function restartDeliveries(tx: Db, ids: readonly string[]): Promise<void> {
   await sql`update webhook_deliveries set state = 'pending', step = 0, retry_until = null, next_attempt_at = now()
     where id = any(${ids}::uuid[]) and state in ('failed', 'skipped')`.execute(tx);

@@ -14,17 +14,13 @@ const COLUMNS = sql`w.id, w.partner_id, w.url, w.types, w.description, w.state, 
   greatest(0, coalesce((select s.last from partner_sequences s where s.partner_id = w.partner_id), 0) - w.cursor)
     + (select count(*) from webhook_deliveries d where d.endpoint_id = w.id and d.state = 'pending') as behind`;
 
-/**
- * Inserts an endpoint that receives events from now on. Returns false if the partner already has `max`
- * endpoints.
- */
+/** The endpoint receives events from now on. Returns false if the partner already has `max` endpoints. */
 export async function insertEndpoint(
   tx: Db,
   row: Omit<Insertable<Database['webhook_endpoints']>, 'cursor'>,
   max: number,
 ): Promise<boolean> {
-  // Concurrent inserts for the partner wait for this lock. Otherwise, they would not see each other's endpoints and
-  // could exceed `max`.
+  // Otherwise, concurrent inserts would not see each other's endpoints and could exceed `max`.
   await sql`select from partners where id = ${row.partner_id} for no key update`.execute(tx);
   const { numAffectedRows } = await sql`
     insert into webhook_endpoints (id, partner_id, url, types, description, cursor, sealed_secret, inserted_at)
@@ -43,7 +39,6 @@ export async function findEndpoint(db: Db, partnerId: string, id: string): Promi
   return rows[0];
 }
 
-/** Locks the endpoint until the transaction ends. Returns false if the partner has no such endpoint. */
 export async function lockEndpoint(tx: Db, partnerId: string, id: string): Promise<boolean> {
   const { rows } = await sql`select from webhook_endpoints
     where id = ${id} and partner_id = ${partnerId} and deleted_at is null for update`.execute(tx);
@@ -67,7 +62,6 @@ export async function listEndpoints(
   return rows;
 }
 
-/** Returns up to `limit` enabled endpoints, from all partners. */
 export function listEnabled(db: Db, limit: number): Promise<{ id: string; url: string }[]> {
   return db
     .selectFrom('webhook_endpoints')
@@ -108,7 +102,6 @@ export async function lockOutdatedSecrets(
   return rows;
 }
 
-/** Marks the endpoint as deleted; housekeeping removes its deliveries later. */
 export async function deleteEndpoint(tx: Db, id: string): Promise<void> {
   await sql`update webhook_endpoints set deleted_at = now(), state = 'disabled',
     disabled_reason = coalesce(disabled_reason, 'requested') where id = ${id}`.execute(tx);
@@ -120,8 +113,8 @@ export async function disableEndpoint(tx: Db, id: string, reason: DisabledReason
 }
 
 /**
- * Locks the first pending delivery (the head) of every subject. Call this before changing other deliveries, to avoid
- * deadlocks: a worker that finishes a head likewise updates the head before the next delivery with the same subject.
+ * Call this before changing other deliveries, to avoid deadlocks: a worker that finishes a head also updates the head
+ * before the next delivery with the same subject.
  */
 async function lockHeads(tx: Db, id: string): Promise<void> {
   await sql`select from webhook_deliveries where endpoint_id = ${id} and state = 'pending' and is_head
@@ -133,8 +126,7 @@ export async function enableEndpoint(tx: Db, id: string): Promise<void> {
   await sql`update webhook_endpoints set state = 'enabled', disabled_reason = null, failures = 0, failing_since = null
     where id = ${id}`.execute(tx);
   await lockHeads(tx, id);
-  // Keeps the step (the position in the retry schedule) of a delivery while an attempt is in progress, because the
-  // attempt's result is recorded only if the step is unchanged.
+  // A delivery in progress keeps its step, because its result is recorded only if the step is unchanged.
   await sql`update webhook_deliveries set step = case when lease_until > now() then step else 0 end, retry_until = null,
       next_attempt_at = now()
     where endpoint_id = ${id} and state = 'pending'`.execute(tx);
@@ -153,15 +145,12 @@ export async function skipToNow(tx: Db, id: string): Promise<void> {
 
 const MAX_FAILING = sql.raw("interval '5 days'");
 const MIN_FAILURES = 20;
-/**
- * The maximum number of deliveries that are counted per endpoint. Counting a long backlog would be slow, and the order
- * of magnitude is enough.
- */
+/** Counting a long backlog would be slow, and the order of magnitude is enough. */
 const MAX_COUNTED = 10_000;
 
 /**
- * Records a success. Returns whether the partner had been notified of a problem. Skips a disabled endpoint. For a healthy
- * endpoint, records at most one success per second.
+ * Returns whether the partner had been notified of a problem. Skips a disabled endpoint. Records at most one success
+ * per second of a healthy one.
  */
 export async function recordSuccess(tx: Db, id: string): Promise<boolean> {
   const { rows } = await sql<{ problem_reported: boolean }>`
@@ -180,14 +169,10 @@ export type EndpointHealth = {
   state: EndpointRow['state'];
   url: string;
   contact_email: string | null;
-  /** Whether the endpoint has failed too often and for too long without a success. */
   is_hopeless: boolean;
 };
 
-/**
- * Counts a failure. Also locks the endpoint until the transaction ends, so that concurrent failures change the
- * endpoint's health only once.
- */
+/** Also locks the endpoint, so that concurrent failures change its health only once. */
 export async function countFailure(tx: Db, id: string): Promise<EndpointHealth | undefined> {
   const { rows } = await sql<EndpointHealth>`
     update webhook_endpoints w set failures = failures + 1, failing_since = coalesce(failing_since, now())
@@ -207,10 +192,7 @@ export async function markProblem(
     problem_reported = true where id = ${id}`.execute(tx);
 }
 
-/**
- * Returns the number of pending deliveries and the age of the oldest pending delivery. Ignores disabled endpoints.
- * Counts at most `MAX_COUNTED` deliveries per endpoint.
- */
+/** Ignores disabled endpoints. Counts at most `MAX_COUNTED` deliveries per endpoint. */
 export async function measureDeliveries(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`
     select coalesce(sum(e.pending), 0)::int as length,

@@ -12,7 +12,6 @@ import { lockOutdatedSecrets, updateEndpoint } from './endpoint-store.ts';
 import type { Enabling, EndpointChange, NewEndpoint, WebhookEndpoint } from './schema.ts';
 import { newWebhookSecret } from './signature.ts';
 
-/** The parts of the context that this module uses. The CLI provides no other parts. */
 export type EndpointContext = Pick<
   Context,
   'db' | 'clock' | 'random' | 'sealing' | 'commitReply' | 'webhooks'
@@ -76,7 +75,6 @@ export async function changeEndpoint(
   });
 }
 
-/** Deletes the endpoint and returns its last state. */
 export async function removeEndpoint(
   ctx: EndpointContext,
   { partnerId }: PartnerCaller,
@@ -100,9 +98,8 @@ export async function rotateEndpointSecret(
   return ctx.commitReply(async (tx) => {
     await lock(tx, partnerId, id);
     const { previous_secret_until: until } = await readRow(tx, partnerId, id);
-    // At most two secrets are valid at a time, because each adds a signature to every delivery. During a grace period,
-    // a rotation with another grace period is therefore refused. A rotation with `graceHours` 0 is allowed: it ends the
-    // earlier grace period.
+    // At most two secrets are valid at a time, because each adds a signature to every delivery. A rotation with
+    // `graceHours` 0 ends an earlier grace period.
     if (until !== null && graceHours > 0) throw new ApiError('secret_rotation_in_progress', { until });
     await store.replaceSecret(tx, id, sealed, graceHours);
     return { ...(await readRow(tx, partnerId, id)), secret };
@@ -140,10 +137,7 @@ export async function testEndpoint(ctx: EndpointContext, { partnerId }: PartnerC
   });
 }
 
-/**
- * Locks the endpoint. Throws `not_found` if the partner has no such endpoint, and `endpoint_disabled` if it is
- * disabled.
- */
+/** Throws `endpoint_disabled` if it is disabled. */
 export async function requireEnabled(tx: Db, partnerId: string, id: string): Promise<void> {
   await lock(tx, partnerId, id);
   const { state } = await readRow(tx, partnerId, id);
@@ -194,10 +188,7 @@ function toWire(row: store.EndpointRow): WebhookEndpoint {
   };
 }
 
-/**
- * Reseals the signing secrets of all endpoints under the newest `CAUSEWAY_SECRET`. Returns how many endpoints it
- * changed.
- */
+/** Reseals under the newest `CAUSEWAY_SECRET`. Returns how many endpoints it changed. */
 export async function resealEndpointSecrets({
   db,
   sealing,
@@ -216,10 +207,7 @@ export async function resealEndpointSecrets({
   });
 }
 
-/**
- * The event types by group. Endpoints cannot subscribe to any other name, because a misspelled name would never match
- * an event.
- */
+/** Endpoints cannot subscribe to any other name, because a misspelled name would never match an event. */
 const EVENT_TYPES: Record<string, readonly string[]> = {
   participation: [
     ...['prepared', 'pending', 'submitted', 'completed', 'failed'],

@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UsageError } from '../../kernel/errors.ts';
 
-/** The fields of an API event that are needed here. */
 export type ReceivedEvent = { id: string; type: string; timestamp: string; sequence: number };
 
 export type EventClient = {
-  /** Lists the events since `time`, newest first. */
   listSince(time: number): Promise<ReceivedEvent[]>;
   /**
-   * Yields the JSON text of each event that follows the event `after`. If `after` is null, yields only new events.
-   * Reconnects until the signal is aborted, and misses no event in between.
+   * Yields each event after the event `after` as JSON; if it is null, only new events. Reconnects until the signal is
+   * aborted, and misses no event in between.
    */
   stream(after: string | null, signal: AbortSignal): AsyncGenerator<string, void>;
 };
@@ -79,8 +77,7 @@ export function createEventClient({ baseUrl, clientId, clientSecret }: ClientCre
       let isStarted = false;
       for (let last = after; !signal.aborted; ) {
         try {
-          // Starts after the newest event, because a stream without an event to resume from would miss the events that
-          // happen while it reconnects.
+          // A stream without an event to resume from would miss the events that happen while it reconnects.
           if (!isStarted) last ??= (await listPage('limit=1')).data[0]?.id ?? null;
           isStarted = true;
           const silence = new AbortController();
@@ -108,7 +105,6 @@ export function createEventClient({ baseUrl, clientId, clientSecret }: ClientCre
   };
 }
 
-/** Yields the stream's frames that contain an event. */
 async function* readFrames(reply: Response, silence: AbortController) {
   let timer = setTimeout(() => silence.abort(), SILENCE_TIMEOUT_MS);
   const decoder = new TextDecoder();

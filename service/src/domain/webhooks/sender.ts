@@ -17,7 +17,6 @@ import {
 const TIMEOUT_MS = 15_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
-/** The maximum number of addresses to try per host. */
 const MAX_ADDRESSES = 4;
 /** The diagnostics channel on which undici reports which socket carries a request. */
 const SENT_CHANNEL = 'undici:client:sendHeaders';
@@ -27,11 +26,9 @@ const MAX_KEPT_BYTES = 1024;
 type Options = {
   allowCidrs: readonly string[];
   baseUrl: string;
-  /** The HTTP proxy that webhooks pass through. Default: none. */
   proxyUrl?: string | null;
   resolve?: Resolve;
   timeoutMs?: number;
-  /** Called after every attempt. */
   onResult?(result: SendResult): void;
 };
 
@@ -45,10 +42,7 @@ export function openWebhookSender({
 }: Options): WebhookSender {
   const rules = createUrlRules(createAddressRules(allowCidrs), baseUrl, resolve);
   const stopping = new AbortController();
-  /**
-   * The destination address of each connection through the proxy. The delivery log shows this address instead of the
-   * proxy's address.
-   */
+  /** For each connection through the proxy. The delivery log shows this address instead of the proxy's. */
   const destinations = new WeakMap<Socket, string>();
   const openTunnel = proxyUrl === null ? null : createTunnels(proxyUrl);
   const agent = new Agent({
@@ -56,10 +50,7 @@ export function openWebhookSender({
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connect: guardedConnector(rules, timeoutMs, stopping.signal, openTunnel, destinations),
   });
-  /**
-   * The address that each attempt was sent to. The key is the body of the attempt, which undici reports together with
-   * the socket.
-   */
+  /** By the body of the attempt, which undici reports together with the socket. */
   const addresses = new WeakMap<object, string>();
   const onSent = (message: unknown): void => {
     const { request: sent, socket } = message as { request: { body: unknown }; socket: Socket };
@@ -114,10 +105,8 @@ export function openWebhookSender({
 }
 
 /**
- * Returns a connector that resolves the host, and refuses the host if any of its addresses is not permitted. Otherwise,
- * the connector tries the addresses one after another until one accepts the connection or the attempt has ended. The
- * check is not in the `lookup` option of the socket, because `lookup` is not called for a URL that contains an IP
- * address.
+ * Refuses a host if any of its addresses is not permitted; otherwise tries one after another. The check is not in the
+ * `lookup` option of the socket, because that is not called for a URL that contains an IP address.
  */
 function guardedConnector(
   rules: UrlRules,
@@ -163,10 +152,7 @@ function guardedConnector(
   };
 }
 
-/**
- * Returns the first KiB of the response as text. Reads up to 64 KiB, because a connection can be reused only if its
- * whole response was read.
- */
+/** Reads up to 64 KiB, because a connection can be reused only if its whole response was read. */
 async function readStart(body: AsyncIterable<Buffer> & { destroy(): unknown }): Promise<string | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -176,8 +162,7 @@ async function readStart(body: AsyncIterable<Buffer> & { destroy(): unknown }): 
     if (size > MAX_READ_BYTES) break;
   }
   const text = Buffer.concat(chunks).subarray(0, MAX_KEPT_BYTES).toString();
-  // Removes control characters, except line breaks and tabs. PostgreSQL cannot store NUL. The other control characters
-  // could hide text from people who read the response.
+  // PostgreSQL cannot store NUL, and other control characters could hide text from people who read the response.
   return text === ''
     ? null
     : text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => (/[\n\t]/.test(character) ? character : ''));
@@ -202,13 +187,9 @@ function codeOf(error: unknown): string {
   return String((error as { code?: unknown } | undefined)?.code ?? '');
 }
 
-/** Opens a connection to an address through an HTTP proxy. */
 type OpenTunnel = (address: string, port: string, signal: AbortSignal) => Promise<Socket>;
 
-/**
- * Returns a function that opens tunnels through the proxy with CONNECT (RFC 9110, section 9.3.6). The function rejects
- * if the proxy refuses.
- */
+/** Opens tunnels with CONNECT (RFC 9110, section 9.3.6). */
 function createTunnels(proxyUrl: string): OpenTunnel {
   const { hostname, port, username, password } = new URL(proxyUrl);
   const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
@@ -230,8 +211,7 @@ function createTunnels(proxyUrl: string): OpenTunnel {
         socket.destroy();
         reject(new Error(`the webhook proxy answered CONNECT with ${statusCode}`));
       });
-      // Wraps the error to hide its code, such as ECONNREFUSED. Otherwise, the delivery log would blame the receiver
-      // instead of the proxy.
+      // Hides the error's code, such as ECONNREFUSED. The delivery log would otherwise blame the receiver.
       connecting.on('error', (cause) => reject(new Error('the webhook proxy failed', { cause })));
       connecting.end();
     });

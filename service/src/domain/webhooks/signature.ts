@@ -4,7 +4,6 @@ import type { Random } from '../../kernel/ids.ts';
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** Creates a secret in the format of Standard Webhooks. */
 export function newWebhookSecret(random: Random): string {
   return `${PREFIX}${random(SECRET_BYTES).toString('base64')}`;
 }

@@ -5,7 +5,6 @@ import { isLoopback } from '../../kernel/loopback.ts';
 
 type RefusalReason = 'not_https' | 'address' | 'port' | 'own_address' | 'unresolvable';
 
-/** Thrown if a destination breaks the rules. The message does not contain the resolved address. */
 export class DestinationRefused extends Error {
   readonly reason: RefusalReason;
 
@@ -26,8 +25,8 @@ export type UrlRules = {
 };
 
 /**
- * Creates the rules for destinations. The rules apply when a URL is saved and again each time a connection is opened,
- * because a host name can resolve to another address later.
+ * The rules apply when a URL is saved and each time a connection is opened, because a host name can resolve to
+ * another address later.
  */
 export function createUrlRules(addresses: AddressRules, baseUrl: string, resolve: Resolve): UrlRules {
   const own = new URL(baseUrl);
@@ -74,15 +73,14 @@ function parseUrl(url: string): URL {
 const defaultPort = (protocol: string) => (protocol === 'https:' ? 443 : 80);
 const portOf = ({ port, protocol }: URL) => (port === '' ? defaultPort(protocol) : Number(port));
 
-/** Returns all addresses of a host name; an empty list if it has none. */
 export type Resolve = (host: string) => Promise<string[]>;
 
 const TIMEOUT_MS = 1_500;
 const TRIES = 2;
 
 /**
- * Resolves with Node's `Resolver` (c-ares), not with `dns.lookup`. `dns.lookup` calls `getaddrinfo`, which would block
- * a thread of Node's small shared pool, so a few endpoints with slow name servers could stall the whole process.
+ * Node's `Resolver` (c-ares), not `dns.lookup`, which would block a thread of Node's small shared pool: a few slow
+ * name servers could stall the whole process.
  */
 export function systemResolver(): Resolve {
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
@@ -107,11 +105,8 @@ const DENIED_PORTS = new Set([
   9200, 9300, 10250, 11211, 27017,
 ]);
 
-/** Decides which addresses webhooks may be sent to. */
 type AddressRules = {
-  /** Returns whether the address is in a network that the operator has allowed. */
   isAllowedNetwork(address: string): boolean;
-  /** Returns whether the address is public or in an allowed network. */
   isPermitted(address: string): boolean;
 };
 
@@ -130,10 +125,7 @@ export function createAddressRules(allowCidrs: readonly string[]): AddressRules 
   };
 }
 
-/**
- * Returns whether webhooks may use the port: 443, or an unprivileged port that no common internal service
- * uses.
- */
+/** 443, or an unprivileged port that no common internal service uses. */
 function isPermittedPort(port: number): boolean {
   return port === 443 || (port >= LOWEST_UNPRIVILEGED_PORT && !DENIED_PORTS.has(port));
 }

@@ -12,23 +12,17 @@ import {
 
 const POLL_INTERVAL_MS = 500;
 const MAX_PER_ENDPOINT = 8;
-/**
- * The maximum number of concurrent attempts per partner on a node. Even if all endpoints of a partner hang, the node
- * can still make attempts for other partners.
- */
+/** Even if all endpoints of a partner hang, the node can still make attempts for other partners. */
 const MAX_PER_PARTNER = 32;
 const MAX_PER_NODE = 256;
-/**
- * How long a stopping node waits for attempts in progress. It then aborts the remaining attempts, which are
- * retried later.
- */
+/** The remaining attempts are then aborted, and retried later. */
 const STOP_GRACE_MS = 2_000;
 
 type WebhookWorker = { wake(): void; stop(): Promise<void> };
 
 /**
- * Delivers events to the webhook endpoints. The number of concurrent attempts (slots) per endpoint and per partner is
- * limited, so that a hanging endpoint does not delay the other endpoints. Any number of nodes may run this worker.
+ * The number of concurrent attempts per endpoint and per partner is limited, so that a hanging endpoint does not
+ * delay others. Any number of nodes may run this worker.
  */
 export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
   const running = new Set<Promise<void>>();
@@ -59,9 +53,7 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
       MAX_PER_PARTNER - (perPartner.get(partner) ?? 0),
       MAX_PER_NODE - running.size,
     );
-  /**
-   * Calls `work` for one endpoint after another. If a call fails, logs the error and continues with the next endpoint.
-   */
+  /** A failed call is logged, and the next endpoint follows. */
   const forEach = async <E extends { id: string }>(
     endpoints: readonly E[],
     work: (endpoint: E) => Promise<void>,
@@ -78,8 +70,7 @@ export async function startWebhookWorker(ctx: Context): Promise<WebhookWorker> {
     });
     const full = [...perEndpoint].filter(([, used]) => used >= MAX_PER_ENDPOINT).map(([id]) => id);
     const found = await listEndpointsWithWork(ctx.db, full);
-    // Each round starts with a different endpoint, so that every endpoint eventually gets a slot even if slots are
-    // scarce.
+    // Each round starts with a different endpoint, so that every endpoint gets a slot even if slots are scarce.
     const first = found.length === 0 ? 0 : turn++ % found.length;
     await forEach([...found.slice(first), ...found.slice(0, first)], async (endpoint) => {
       const { id, partner_id, has_resends, has_due } = endpoint;

@@ -9,17 +9,12 @@ export type Checkpoint = { size: number; hash: Buffer };
 export type StoredCheckpoint = { size: number; note: string };
 
 type SigningKey = { publicKey: Buffer; privateKey: KeyObject };
-/**
- * The public key of a replaced secret. `end` is the state of the log when the secret was replaced. The key does not
- * verify checkpoints that cover more entries than the log had then.
- */
+/** `end` is the state of the log when the secret was replaced. The key verifies no checkpoints of more entries. */
 export type FormerKey = { publicKey: Buffer; end: Checkpoint };
 
 /** The keys of checkpoints. They derive from `CAUSEWAY_SECRET`, which is not in the database. */
 export type CheckpointKeys = {
-  /** The key of the newest configured secret. */
   newest: SigningKey;
-  /** The keys of the other configured secrets. */
   older: SigningKey[];
   former: FormerKey[];
 };
@@ -36,15 +31,13 @@ export function createCheckpointKeys(
 const ED25519 = 1;
 
 /**
- * Returns the origin of checkpoints (the name of the log in a signed note): the URL that they are served under, without
- * its scheme (C2SP tlog-checkpoint).
+ * The name of the log in a signed note: the URL that it is served under, without its scheme (C2SP tlog-checkpoint).
  */
 export function originAt(baseUrl: string): string {
   const { host, pathname } = new URL(baseUrl);
   return `${host}${pathname.replace(/\/$/, '')}/audit`;
 }
 
-/** Returns the origin in a note. */
 export function originOf(note: string): string {
   return note.slice(0, note.indexOf('\n'));
 }
@@ -62,8 +55,8 @@ export function verifierKey({ newest: { publicKey } }: CheckpointKeys, origin: s
 }
 
 /**
- * Returns a note about the first `size` entries, signed with the key of every configured secret. This way, verifiers
- * that know only the older key can still verify the note during a rotation.
+ * Signed with the key of every configured secret, so that verifiers that know only the older key can still verify the
+ * note during a rotation.
  */
 export function signCheckpoint(
   { newest, older }: CheckpointKeys,
@@ -80,15 +73,11 @@ export function signCheckpoint(
 
 const NOTE = /^(([^\n]+)\n(\d{1,15})\n([A-Za-z0-9+/=]{44})\n)\n((?:— \S+ \S+\n)+)$/;
 
-/** Returns whether the text has the format of a checkpoint. Does not verify its signatures. */
 export function isCheckpoint(text: string): boolean {
   return NOTE.test(text);
 }
 
-/**
- * Returns the checkpoint in a note, or null if none of the keys signed the note. Accepts any origin, because the base
- * URL may have changed since the note was signed.
- */
+/** Null if none of the keys signed the note. Accepts any origin, because the base URL may have changed since. */
 export function openCheckpoint({ newest, older, former }: CheckpointKeys, note: string): Checkpoint | null {
   const [, text = '', origin = '', digits = '', hash = '', lines = ''] = NOTE.exec(note) ?? [];
   const size = Number(digits);
@@ -105,7 +94,7 @@ export function openCheckpoint({ newest, older, former }: CheckpointKeys, note: 
   return isSigned ? { size, hash: Buffer.from(hash, 'base64') } : null;
 }
 
-/** Returns the checkpoint in a stored note. Throws if none of the keys signed the note. */
+/** Throws if none of the keys signed the note. */
 export function openStored(keys: CheckpointKeys, { size, note }: StoredCheckpoint): Checkpoint {
   const checkpoint = openCheckpoint(keys, note);
   if (checkpoint?.size !== size)

@@ -9,16 +9,16 @@ import { HASH_BYTES, TILE_WIDTH } from './tree.ts';
 
 const FULL_TILE_CACHE = 'public, max-age=31536000, immutable';
 /**
- * Partial tiles are cached only briefly, because restoring a backup can change them. The backup may lack the newest
- * entries, and other entries then take their positions. An older copy of the tile would contradict the new checkpoint.
+ * Restoring a backup can change partial tiles: it may lack the newest entries, and other entries then take their
+ * positions. An older copy of the tile would contradict the new checkpoint.
  */
 const PARTIAL_TILE_CACHE = 'public, max-age=60';
 
 type Parts = Pick<Context, 'db' | 'securityHeaders' | 'limiter' | 'config'>;
 
 /**
- * Publishes the newest checkpoint and the tree's hashes (C2SP tlog-tiles). Anyone can keep copies, which reveal whether
- * the log is rewritten later. Serves no entry bundles, because entries are not public.
+ * Publishes the newest checkpoint and the tree's hashes (C2SP tlog-tiles). Copies reveal whether the log is rewritten
+ * later. Entries are not public, so there are no entry bundles.
  */
 export function auditPlugin(ctx: Parts) {
   const config = { access: { who: 'public' as const } };

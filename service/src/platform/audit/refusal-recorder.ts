@@ -4,16 +4,12 @@ import { recordDecision } from './store.ts';
 
 /** A refusal that repeats within this time is not recorded again. */
 const REPEATED_REFUSAL_MS = 60_000;
-/**
- * How many refusals to remember, to limit memory use. The oldest refusal is forgotten first. If a forgotten refusal
- * repeats, it is recorded again.
- */
+/** To limit memory use. If a forgotten refusal repeats, it is recorded again. */
 const MAX_REMEMBERED_REFUSALS = 10_000;
 
 /**
- * Returns a function that records a refusal in the background, so that the request does not wait for the database. If
- * refusals have the same actor, action, subject and reason, each node records at most one of them per minute. Otherwise
- * a client that repeats a refused request could fill the log, which is kept for years.
+ * In the background, so that the request does not wait. Each node records a repeated refusal at most once a minute: a
+ * client that repeats a refused request could otherwise fill the log, which is kept for years.
  */
 export function createRefusalRecorder({ db, log }: Pick<Kernel, 'db' | 'log'>): (decision: Decision) => void {
   const recordedAt = new Map<string, number>();

@@ -8,20 +8,16 @@ import { readLeaves, readTree } from './tiles.ts';
 import { AuditProblem, appendLeaf, rootOf } from './tree.ts';
 
 const DAY_MS = 86_400_000;
-/**
- * A step deletes at most this many entries, or all entries up to the next checkpoint if those are more. Each step holds
- * the sealing lock, so a step must not take long.
- */
+/** Or all up to the next checkpoint, if those are more. A step holds the sealing lock, so it must not take long. */
 const MAX_STEP_ENTRIES = 100_000;
 
 type Parts = Pick<Context, 'db' | 'clock' | 'config' | 'sealing'>;
 
 /**
- * Deletes entries older than `AUDIT_RETENTION_DAYS` in steps. Their hashes stay in the tiles. Each step ends at a signed
+ * Entries older than `AUDIT_RETENTION_DAYS` go in steps; their hashes stay in the tiles. Each step ends at a signed
  * checkpoint and verifies its entries before it deletes them. Throws if an entry was changed, because changed entries
- * are evidence. Also throws if a checkpoint is old enough but an entry before it is not. Somebody may have backdated the
- * checkpoint to have newer entries deleted: the tree protects the times of entries, but nothing protects the time of a
- * checkpoint.
+ * are evidence, or if an entry is newer than a checkpoint that covers it: somebody may have backdated the checkpoint,
+ * whose time nothing protects, to have newer entries deleted.
  */
 export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STEP_ENTRIES): Promise<void> {
   const { clock, config, sealing } = ctx;
@@ -42,7 +38,6 @@ export async function deleteOldAuditEntries(ctx: Parts, maxStepEntries = MAX_STE
   }
 }
 
-/** Verifies the entries after position `start` up to the checkpoint `end`. */
 async function verifyStep(db: Db, start: number, end: Checkpoint, before: string): Promise<void> {
   const tree = await readTree(db, start);
   for await (const { leaves, entries } of readLeaves(db, { from: start, to: end.size, start })) {

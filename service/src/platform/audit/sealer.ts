@@ -16,18 +16,14 @@ const MAX_BATCHES = 10;
 const MAX_BATCHES_AT_STOP = 2;
 /** The maximum time from the newest checkpoint to the next one if there are new entries. */
 const CHECKPOINT_INTERVAL_S = 30;
-/**
- * How often a node verifies the newest checkpoint. Before each verification, the node seals any new entries, even if
- * the database says that the newest checkpoint is recent.
- */
+/** Before that, the node seals any new entries, even if the newest checkpoint claims to be recent. */
 const VERIFY_INTERVAL_MS = 60_000;
 
 type Parts = Pick<Context, 'db' | 'log' | 'sealing' | 'baseUrl'>;
 
 /**
- * Seals new entries. To seal an entry is to append its hash to the log's Merkle tree and to sign a checkpoint of the
- * tree; nothing is encrypted. Any number of nodes may run the sealer: the database lets only one node at a time seal
- * entries.
+ * To seal is to append an entry's hash to the log's Merkle tree and to sign a checkpoint of the tree; nothing is
+ * encrypted. Any number of nodes may run it: the database lets one at a time.
  */
 export function startAuditSealer(
   ctx: Parts & Pick<Context, 'clock' | 'metrics'>,
@@ -54,7 +50,6 @@ export function startAuditSealer(
   };
 }
 
-/** Returns a function that runs `work` and records whether it succeeded. */
 function countRuns({ metrics: { registry }, clock }: Pick<Context, 'clock' | 'metrics'>) {
   const lastRun = new Gauge({
     name: 'causeway_audit_sealing_last_run_timestamp_seconds',
@@ -96,9 +91,7 @@ export async function sealAuditLog(
   return true;
 }
 
-/**
- * Throws an error if this installation did not sign the newest checkpoint, or if the tiles differ from the checkpoint.
- */
+/** Throws if this installation did not sign it, or if the tiles differ from it. */
 async function verifyNewestCheckpoint({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await store.lockSealing(tx);
@@ -107,9 +100,8 @@ async function verifyNewestCheckpoint({ db, sealing }: Parts): Promise<void> {
 }
 
 /**
- * Appends at most `limit` committed entries to the tree of the newest checkpoint, and signs a checkpoint of the result.
- * An entry that is committed late may follow newer entries. If the database differs from what was signed before, throws
- * an error and signs nothing.
+ * Signs a checkpoint of the result. An entry that is committed late may follow newer entries. If the database differs
+ * from what was signed before, throws and signs nothing.
  */
 async function sealBatch({ db, sealing, baseUrl }: Omit<Parts, 'log'>, limit: number): Promise<void> {
   const keys = await loadCheckpointKeys({ db, sealing });

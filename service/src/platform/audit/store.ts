@@ -7,19 +7,14 @@ import { HASH_BYTES, TILE_WIDTH, type Tile, type TileId } from './tree.ts';
 
 export type SealedEntry = { position: number; entry: string };
 
-/** Takes the sealing lock and holds it until the transaction ends, so that only one sealer runs at a time. */
 export async function lockSealing(tx: Db): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('audit sealing', 0))`.execute(tx);
 }
 
 /**
- * Returns whether there are entries to seal and one of these conditions is met:
- * - No checkpoint exists yet.
- * - There are at least `batchSize` entries to seal.
- * - The newest checkpoint is at least one interval old.
- * - The newest checkpoint is dated at least one interval in the future, because the clock was set back.
- *
- * An idle sealer runs only this query, so the query must be cheap.
+ * If there are entries to seal and no checkpoint, at least `batchSize` entries, or a newest checkpoint that is at
+ * least one interval old or dated as far in the future, because the clock was set back. An idle sealer runs only this
+ * query, so it must be cheap.
  */
 export async function isSealingDue(db: Db, checkpointIntervalS: number, batchSize: number): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
@@ -54,9 +49,8 @@ export async function findNewestCheckpoint(db: Db): Promise<StoredCheckpoint | u
 }
 
 /**
- * Finds the checkpoint up to which entries can be deleted. Considers checkpoints after `start` that are older than
- * `before`. Returns the newest one that covers at most `max` entries after `start`, or the oldest one if all cover
- * more.
+ * Among the checkpoints after `start` that are older than `before`: the newest one that covers at most `max` more
+ * entries, or the oldest if all cover more.
  */
 export async function findCheckpointBefore(
   db: Db,
@@ -76,14 +70,12 @@ async function findCheckpoint(db: Db, where: RawBuilder<unknown>): Promise<Store
   return rows[0] && { size: Number(rows[0].size), note: rows[0].note };
 }
 
-/** Returns the first `limit` checkpoints that cover more than `after` entries. */
 export async function listCheckpoints(db: Db, after: number, limit: number): Promise<StoredCheckpoint[]> {
   const { rows } = await sql<{ size: bigint; note: string }>`select size, note from audit_checkpoints
     where size > ${after} order by size limit ${limit}`.execute(db);
   return rows.map(({ size, note }) => ({ size: Number(size), note }));
 }
 
-/** Returns the stored start of the log, or undefined if no entry was deleted. */
 export async function findStart(db: Db): Promise<(Checkpoint & { tag: Buffer }) | undefined> {
   const row = await db.selectFrom('audit_start').select(['size', 'root_hash', 'tag']).executeTakeFirst();
   return row && { size: Number(row.size), hash: row.root_hash, tag: row.tag };
@@ -122,25 +114,19 @@ export async function putFormerKey(tx: Db, { publicKey, end }: FormerKey, tag: B
   );
 }
 
-/** Records that a command ran. `command` is `Config.commandName`, in which `…` replaces most arguments. */
 export async function recordCommand(db: Db, command: string): Promise<void> {
   await sql`select audit('command.run', audit_object('command', null), audit_object('command', ${command}))`.execute(
     db,
   );
 }
 
-/**
- * Sets the operator's reason for what the transaction is about to do. Triggers store it with the entries that record an
- * erasure, a closed offer or a disabled partner.
- */
+/** Triggers store it with the entries that record an erasure, a closed offer or a disabled partner. */
 export async function setReason(tx: Db, reason: string): Promise<void> {
   await sql`select set_config('causeway.reason', ${reason}, true)`.execute(tx);
 }
 
-/** The hash in the entry is the SHA-256 of `salt` and `reason`. */
 type Reason = { salt: string; reason: string };
 
-/** Returns the reasons of all sealed entries that have one, by position. */
 export async function readReasons(db: Db): Promise<Map<number, Reason>> {
   const { rows } = await sql<Reason & { position: bigint }>`
     select e.position, r.salt, r.reason from audit_reasons r join audit_entries e using (written)
@@ -160,10 +146,7 @@ export async function recordFailedSignIn(db: Db, userId: string | null): Promise
     );
 }
 
-/**
- * Records a decision that database triggers cannot record, either because it changes no row, or because the code that
- * writes the row does not know the request.
- */
+/** For what triggers cannot record: a decision that changes no row, or code that does not know the request. */
 export async function recordDecision(
   db: Db,
   { actor, action, subject, reason, requestId }: Decision,
@@ -195,7 +178,6 @@ export async function readTiles(db: Db, wanted: readonly TileId[]): Promise<Tile
   return rows.map(({ level, index, hashes }) => ({ level, index: Number(index), hashes }));
 }
 
-/** Appends hashes to tiles. Creates tiles that do not exist yet. */
 export async function appendToTiles(tx: Db, tiles: readonly Tile[]): Promise<void> {
   await sql`insert into audit_tiles as t (level, index, hashes)
     select level, index, hashes from unnest(${tiles.map(({ level }) => level)}::smallint[],
@@ -203,7 +185,6 @@ export async function appendToTiles(tx: Db, tiles: readonly Tile[]): Promise<voi
     on conflict (level, index) do update set hashes = t.hashes || excluded.hashes`.execute(tx);
 }
 
-/** Returns a tile, together with the size of the newest checkpoint. */
 export async function findTile(
   db: Db,
   { level, index }: TileId,

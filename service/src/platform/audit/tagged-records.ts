@@ -9,13 +9,10 @@ const START_PURPOSE = 'audit start';
 
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
-/**
- * Returns the keys of all configured secrets, and the public keys of replaced secrets. The key of a replaced secret
- * verifies only checkpoints of entries that were written before the secret was replaced.
- */
+/** The key of a replaced secret verifies only checkpoints of entries that were written before it was replaced. */
 export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<CheckpointKeys> {
-  // The tag is a keyed hash of the other fields. Only a configured secret can create a valid tag. So a key is not
-  // trusted if someone inserted it into the database or changed its `end`.
+  // Only a configured secret can create a valid tag. So a key is not trusted if someone inserted it or changed its
+  // `end`.
   const trusted = (await listFormerKeys(db)).filter(({ tag, ...key }) =>
     sealing.verifyTag(PURPOSE, tagged(key), tag),
   );
@@ -23,11 +20,10 @@ export async function loadCheckpointKeys({ db, sealing }: Parts): Promise<Checkp
 }
 
 /**
- * Stores the public keys of all older secrets, so that the older secrets can be removed. Each stored key has a tag made
- * with the newest secret. A stored key verifies checkpoints only up to its `end`. As long as its secret is configured,
- * each call moves the `end` to the newest checkpoint. Later checkpoints do not need the key, because every node also
- * signs them with the newest secret. Throws if this installation did not sign the newest checkpoint, because the `end`
- * would then vouch for it.
+ * Stores the public keys of all older secrets, so that those can be removed. A stored key verifies checkpoints only
+ * up to its `end`, which each call moves to the newest checkpoint as long as the secret is configured; later ones are
+ * also signed with the newest secret. Throws if this installation did not sign the newest checkpoint, because the
+ * `end` would then vouch for it.
  */
 export async function keepCheckpointKeys({ db, sealing }: Parts): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -49,9 +45,8 @@ function tagged({ publicKey, end: { size, hash } }: FormerKey): string {
 }
 
 /**
- * Returns the state of the log after the entries that were deleted because they had expired. Without a valid tag of a
- * configured secret, anyone who can change the database could delete entries and call them expired. Tags of removed
- * secrets do not count.
+ * The state of the log after the entries that were deleted as expired. Without a valid tag of a configured secret,
+ * anyone who can change the database could delete entries and call them expired.
  */
 export async function readStart({ db, sealing }: Parts): Promise<Checkpoint> {
   const start = await findStart(db);
@@ -61,7 +56,6 @@ export async function readStart({ db, sealing }: Parts): Promise<Checkpoint> {
   return start;
 }
 
-/** Stores a new start of the log. The entries before it may then be deleted. */
 export async function moveStart({ db, sealing }: Parts, start: Checkpoint): Promise<void> {
   await putStart(db, start, sealing.tag(START_PURPOSE, taggedStart(start)));
 }

@@ -29,14 +29,13 @@ export async function readNewestCheckpoint(db: Db, keys: CheckpointKeys): Promis
   return newest && openStored(keys, newest);
 }
 
-/** Returns the tree over the first `size` entries. Throws if the tiles lack some of its hashes. */
 export async function readTree(db: Db, size: number): Promise<Tree> {
   return treeFromTiles(size, await readTiles(db, partialTiles(size)));
 }
 
 /**
- * Returns the tree of the newest checkpoint. Throws if this installation did not sign the checkpoint, or if the tiles
- * differ from it or have more or fewer hashes.
+ * Throws if this installation did not sign the checkpoint, or if the tiles differ from it or have more or fewer
+ * hashes.
  */
 export async function readSignedTree(db: Db, keys: CheckpointKeys): Promise<Tree> {
   const newest = await readNewestCheckpoint(db, keys);
@@ -52,13 +51,11 @@ export async function readSignedTree(db: Db, keys: CheckpointKeys): Promise<Tree
   return tree;
 }
 
-/** The number of tiles that are compared with their entries at a time. */
 const TILE_BATCH_SIZE = 8;
 
 /**
- * Reads the leaves of the entries after position `from` up to position `to` from the tiles, in batches. Compares each
- * leaf with its entry, except for the first `start` entries, which were deleted. Throws if an entry is missing or
- * differs from its leaf.
+ * Compares each leaf with its entry, except for the first `start` entries, which were deleted. Throws if one is
+ * missing or differs.
  */
 export async function* readLeaves(
   db: Db,

@@ -5,17 +5,13 @@ export class AuditProblem extends Error {}
 
 /** The height of a tile in levels of the tree (C2SP tlog-tiles). */
 const TILE_HEIGHT = 8;
-/** The number of hashes in a full tile. */
 export const TILE_WIDTH = 2 ** TILE_HEIGHT;
 export const HASH_BYTES = 32;
 
 /** A Merkle tree (RFC 6962), reduced to the roots of its complete subtrees, largest first. */
 export type Tree = { size: number; peaks: Buffer[] };
 
-/**
- * Receives each hash that belongs in a tile, and the level of that tile. The hashes of one level arrive from left to
- * right.
- */
+/** The hashes of one level arrive from left to right. */
 export type OnTileHash = (level: number, hash: Buffer) => void;
 
 export function appendLeaf(tree: Tree, leaf: Buffer, onTileHash: OnTileHash): void {
@@ -34,7 +30,6 @@ export function rootOf({ peaks }: Tree): Buffer {
   return peaks.reduceRight((right, left) => hashNode(left, right));
 }
 
-/** Returns how many hashes the tiles of a level hold if the tree has `size` leaves. */
 export function countHashes(size: number, level: number): number {
   return Math.floor(size / TILE_WIDTH ** level);
 }
@@ -42,10 +37,7 @@ export function countHashes(size: number, level: number): number {
 export type TileId = { level: number; index: number };
 export type Tile = TileId & { hashes: Buffer };
 
-/**
- * Returns the partial tiles of a tree with `size` leaves, from the top level down, with the width of each tile. All
- * other tiles are full.
- */
+/** From the top level down, with the width of each. All other tiles are full. */
 export function partialTiles(size: number): (TileId & { width: number })[] {
   const tiles: (TileId & { width: number })[] = [];
   for (let level = 0; countHashes(size, level) > 0; level++) {
@@ -56,7 +48,6 @@ export function partialTiles(size: number): (TileId & { width: number })[] {
   return tiles;
 }
 
-/** Returns the tree with `size` leaves. `tiles` must be the tiles that `partialTiles` returns for this size. */
 export function treeFromTiles(size: number, tiles: readonly Tile[]): Tree {
   const peaks = partialTiles(size).flatMap(({ level, index, width }) => {
     const hashes = tiles.find((tile) => tile.level === level && tile.index === index)?.hashes;
@@ -76,10 +67,7 @@ function splitHashes(hashes: Buffer): Buffer[] {
   );
 }
 
-/**
- * Collects the hashes added to a tree that starts with `size` leaves. `take` returns the hashes added since its last
- * call, grouped by tile. For a tile that already had hashes, `take` returns only the new ones.
- */
+/** `take` returns the hashes since its last call by tile; for a tile that already had hashes, only the new ones. */
 export function collectTiles(size: number): { onTileHash: OnTileHash; take(): Tile[] } {
   let tiles: (TileId & { parts: Buffer[] })[] = [];
   const counts: number[] = [];
@@ -108,15 +96,14 @@ function hashNode(left: Buffer, right: Buffer): Buffer {
 }
 
 /**
- * The length of the input that is hashed into a salt: the key, then eight bytes for the position. All inputs have the
- * same length, which rules out length extension. So a plain hash is a pseudorandom function, and no HMAC is needed.
+ * The key and eight bytes for the position. All inputs have the same length, which rules out length extension: a
+ * plain hash is a pseudorandom function, and no HMAC is needed.
  */
 const SALT_INPUT_BYTES = HASH_BYTES + 8;
 
 /**
- * Returns the salt of an entry. Without it, anyone could use the entry's public hash to confirm a guess about the
- * entry, for example that a user was put on hold. Knowing one entry's salt reveals nothing about the salts of other
- * entries.
+ * Without it, anyone could use the public hash to confirm a guess about the entry, such as that a user was put on
+ * hold. Knowing one salt reveals nothing about others.
  */
 export function saltOf(key: Buffer, position: number): Buffer {
   const bytes = Buffer.allocUnsafe(SALT_INPUT_BYTES);

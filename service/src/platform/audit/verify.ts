@@ -26,12 +26,9 @@ type Verification = (Verified & { problem: null }) | { problem: string };
 type Parts = Pick<Context, 'db' | 'sealing'>;
 
 /**
- * Compares every entry with its leaf in the tiles, and recomputes the tree from the leaves. Compares the tree with the
- * tiles, the checkpoints in the database and the `kept` checkpoints, which were stored elsewhere. Reports the first
- * problem, such as a changed, removed or inserted entry.
- *
- * Without kept checkpoints, this check cannot tell that the whole database was rolled back, or that the log was
- * rewritten and its checkpoints removed.
+ * Compares every entry with its leaf, the tree of the leaves with the tiles, the checkpoints and the `kept` ones,
+ * which were stored elsewhere. Reports the first problem. Without kept checkpoints, it cannot tell that the whole
+ * database was rolled back, or that the log was rewritten and its checkpoints removed.
  */
 export async function verifyAuditLog(
   { db, sealing }: Parts,
@@ -111,7 +108,6 @@ async function* readStates(
   yield* rest;
 }
 
-/** Compares hashes that were added to a tree with `size` leaves with the stored tiles. `parts` has them by tile. */
 async function compareTiles(db: Db, size: number, parts: readonly Tile[]): Promise<void> {
   const stored = await readTiles(db, parts);
   for (const { level, index, hashes } of parts) {

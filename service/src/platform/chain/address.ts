@@ -14,7 +14,6 @@ export function toLowerHex(text: string): Hex {
   return text.toLowerCase() as Hex;
 }
 
-/** Decodes base58. Returns null unless the result has exactly `size` bytes. */
 export function decodeBase58(text: string, size: number): Uint8Array | null {
   // Decoding takes quadratic time, so reject text that is too long for `size` bytes.
   if (text.length > Math.ceil(size * 1.37)) return null;
@@ -31,7 +30,6 @@ export function showHash(hash: Buffer): string {
   return hash.length === 32 ? `0x${hash.toString('hex')}` : base58.encode(hash);
 }
 
-/** Parses a transaction hash in the chain's format. Returns null if it is malformed. */
 export function parseHash(chain: ChainName, text: string): Buffer | null {
   if (chainFacts(chain).protocol === 'ethereum')
     return /^0x[0-9a-fA-F]{64}$/.test(text) ? Buffer.from(text.slice(2), 'hex') : null;

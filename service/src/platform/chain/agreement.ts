@@ -1,9 +1,6 @@
 const NEEDED_PROVIDERS = 2;
 
-/**
- * Returns whether at least two independent providers reach `verdict`. Providers that fail do not count. On a chain with
- * only one provider, returns true without checking.
- */
+/** Providers that fail do not count. On a chain with only one provider, returns true without checking. */
 export async function isAgreed<View>(
   views: readonly View[],
   verdict: string,

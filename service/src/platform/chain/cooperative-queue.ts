@@ -1,4 +1,3 @@
-/** Runs `work` when it reaches the front of the queue. */
 export type CooperativeQueue = <T>(work: () => T) => Promise<T>;
 
 const SLICE_MS = 3;

@@ -5,14 +5,10 @@ import { type EvmChain, evmInLane, openEvmChain } from './evm/client.ts';
 import { openSolanaChain, type SolanaChain, solanaInLane } from './solana/client.ts';
 
 export type Chains = {
-  /** Throws `chain_not_supported` unless `name` is an EVM chain with an RPC endpoint. */
   evm(name: string): EvmChain;
-  /** Throws `chain_not_supported` unless `name` is a Solana cluster with an RPC endpoint. */
   solana(name: string): SolanaChain;
-  /** Returns the EVM chains. */
   all(): EvmChain[];
   allSolana(): SolanaChain[];
-  /** Returns the same chains for one partner. The partner's calls wait in a separate lane, and the lanes take turns. */
   inLane(lane: string): Chains;
   close(): Promise<void>;
 };
@@ -23,14 +19,11 @@ export type ChainsOptions = {
   /** Time limit for one call, including retries. Default: 4,000. */
   timeoutMs?: number;
   /**
-   * Under load, the minimum number of milliseconds between two checks for a new head block; see `createReader`.
-   * Default: an eighth of the block time, at most 500.
+   * Under load, between two checks for a new head block; see `createReader`. Default: an eighth of the block time, at
+   * most 500.
    */
   freshnessMs?: number | null;
-  /**
-   * Returns the current time in milliseconds since the epoch, for judging the timestamps of head blocks. Default: real
-   * time.
-   */
+  /** For judging the timestamps of head blocks, in milliseconds since the epoch. Default: real time. */
   now?: () => number;
 };
 

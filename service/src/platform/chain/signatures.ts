@@ -10,24 +10,18 @@ import { isSignedMessage } from './solana/signed-message.ts';
 
 export type Signed = {
   chain: ChainName;
-  /** The address in the form that `normalizeAddress` returns. */
   address: string;
   text: string;
-  /** The signature exactly as the caller sent it. */
   signature: string;
 };
 
-/**
- * The kind of signer. A key's signature is valid on every chain of the protocol. A contract's signature is valid only
- * on the chain where it was checked.
- */
+/** A key's signature is valid on every chain of the protocol, a contract's only on the chain where it was checked. */
 export type SignerKind = 'key' | 'contract';
 
 export type Signatures = {
   /**
-   * Checks whether the owner of the address signed the text. Returns the kind of signer, or null if the owner did not
-   * sign. Throws an upstream `ApiError` if no RPC node answers. Throws `chain_not_supported` if only a contract can
-   * have made such a signature and the chain has no RPC endpoint.
+   * Null if the owner did not sign the text. Throws an upstream `ApiError` if no RPC node answers, and
+   * `chain_not_supported` if only a contract can have made such a signature and the chain has no RPC endpoint.
    */
   check(signed: Signed): Promise<SignerKind | null>;
   /** Returns a `Signatures` for other chains, such as those of a partner's lane (`Chains.inLane`). */

@@ -8,35 +8,25 @@ import { insertEvents } from './store.ts';
 
 export type NewEvent = {
   partnerId: string;
-  /** The user that the event is about, or null. */
   userId: string | null;
-  /** The event type, for example `participation.completed`. */
   type: string;
   /** Ids, statuses and amounts; never personal data. */
   data: Record<string, unknown>;
   /** The members of `data` that changed, with their previous values. */
   changes?: Record<string, unknown>;
-  /** The resource to read for details. */
   related?: NonNullable<Selectable<Database['events']>['related']>;
 };
 
-/**
- * The dependencies of `appendEvents`. A command has only the required dependencies: it handles no request, and it
- * cannot signal the nodes, so the nodes find the command's events by polling.
- */
+/** A command handles no request and cannot signal the nodes, so they find its events by polling. */
 export type EventSource = Pick<Kernel, 'clock' | 'random'> &
   Partial<Pick<Kernel, 'eventsAppended' | 'metrics' | 'requestId' | 'requestPartnerId'>>;
 
-/** Appends an event to the log, in the same transaction as the change that it reports. Returns the event's id. */
 export async function appendEvent(source: EventSource, tx: Db, event: NewEvent): Promise<string> {
   const [id = ''] = await appendEvents(source, tx, [event]);
   return id;
 }
 
-/**
- * Appends events in the given order and returns their ids. Lock or write the changed rows first; otherwise the order of
- * events from concurrent transactions is undefined.
- */
+/** Lock or write the changed rows first; otherwise the order of events from concurrent transactions is undefined. */
 export async function appendEvents(
   source: EventSource,
   tx: Db,

@@ -26,7 +26,6 @@ import {
 export const EVENT_FILTERS = ['type', 'user_id', 'subject_id'] as const;
 const DEFAULT_LIMIT = 20;
 
-/** Lists events, newest first. With `after`, lists the events after that event, oldest first. */
 export async function readEvents(ctx: Context, caller: Caller, query: EventQuery, raw: Query) {
   const filters = readFilters(raw, EVENT_FILTERS);
   const wanted = filters.map(toEventFilter);
@@ -57,9 +56,8 @@ async function readForward(
 }
 
 /**
- * Returns the event after which to continue reading. If that event has expired, throws `events_expired` with the id of
- * the oldest event that has not expired. An event that is too old counts as expired even if housekeeping has not
- * deleted it yet.
+ * Returns the event after which to continue reading. If it has expired, even if housekeeping has not deleted it yet,
+ * throws `events_expired` with the id of the oldest one that has not.
  */
 async function findStart(
   ctx: Pick<Context, 'db' | 'clock' | 'config'>,
@@ -82,10 +80,7 @@ export async function readEvent(ctx: Context, caller: Caller, id: string): Promi
   return renderEvent(row);
 }
 
-/**
- * Lists events. If a committed event has no position yet, assigns positions and lists the events again. Usually every
- * event has a position, so one statement is enough.
- */
+/** Usually every event has a position, so one statement is enough. */
 async function listCommitted(...[db, ...query]: Parameters<typeof listEvents>): Promise<EventRow[]> {
   const { rows, hasUnplaced } = await listEvents(db, ...query);
   if (!hasUnplaced) return rows;
@@ -105,10 +100,7 @@ function toEventFilter({ field, op, values }: Filter<(typeof EVENT_FILTERS)[numb
   return { field, isExcluding: op === '!=', values };
 }
 
-/**
- * Renders an event for its partner. If the partner may not read the event, the event keeps its place in the log but is
- * redacted.
- */
+/** An event that the partner may not read keeps its place in the log but is redacted. */
 export function renderEvent(row: EventRow): Event {
   const place = {
     object: 'event' as const,
@@ -130,31 +122,21 @@ export function renderEvent(row: EventRow): Event {
 
 const DAY_MS = 86_400_000;
 
-/**
- * Returns the start of the retention period. Events that were inserted earlier have expired, even if housekeeping has
- * not deleted them yet.
- */
+/** Events that were inserted earlier have expired, even if housekeeping has not deleted them yet. */
 function retainedSince({ clock, config }: Pick<Context, 'clock' | 'config'>): string {
   return toTimestamp((Math.floor(clock.now()) - config.eventsRetentionDays * DAY_MS) * 1000);
 }
 
-/**
- * How long the ids of deleted events are kept. During this time, resuming from a deleted event returns 410. After that,
- * the id counts as unknown.
- */
+/** So long, resuming from a deleted event returns 410. After that, the id counts as unknown. */
 const EXPIRED_IDS_RETENTION = '1 year';
 
-/** Deletes events older than `EVENTS_RETENTION_DAYS`. */
 export async function deleteExpiredEvents(ctx: Pick<Context, 'db' | 'clock' | 'config'>): Promise<void> {
   const before = retainedSince(ctx);
   while (await expireEvents(ctx.db, before));
   await forgetExpiredEvents(ctx.db, EXPIRED_IDS_RETENTION);
 }
 
-/**
- * Opens a stream of the caller's events after `Last-Event-ID` or `after`. Without either, the stream contains only new
- * events.
- */
+/** After `Last-Event-ID` or `after`; without either, only new events. */
 export async function openStream(
   ctx: Context,
   caller: Caller,

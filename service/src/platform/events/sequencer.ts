@@ -4,15 +4,13 @@ import { placeEvents } from './store.ts';
 /** How often a node looks for events from other nodes and from commands. */
 const POLL_INTERVAL_MS = 250;
 /**
- * After appending events, this node looks for them after each of these delays. It looks several times, because events
- * become visible only when their transaction commits, usually a few milliseconds later.
+ * Several times, because events become visible only when their transaction commits, usually a few milliseconds later.
  */
 const LOOK_AFTER_MS = [3, 15, 50];
 
 /**
- * Assigns positions to events soon after they are committed. Any number of nodes may run the sequencer: the database
- * lets only one node assign positions at a time. Returns a function that stops the sequencer and waits for the current
- * run.
+ * Assigns positions to events soon after they are committed. Any number of nodes may run it: the database lets one at
+ * a time.
  */
 export function startSequencer(
   ctx: Pick<Kernel, 'db' | 'log' | 'eventsAppended'>,

@@ -10,7 +10,6 @@ import type { Database } from '../db/tables.ts';
  */
 export const EVENT_VISIBLE = sql`event_visible(e.partner_id, e.user_id, e.type)`;
 
-/** The channel on which `place_events` notifies every node, once per batch. */
 export const EVENTS_CHANNEL = 'events';
 
 const PLACE_BATCH_SIZE = 1_000;
@@ -30,9 +29,8 @@ export async function insertEvents(tx: Db, rows: readonly EventInsert[]): Promis
 }
 
 /**
- * Assigns a position and a sequence number to every event committed so far. Readers of the log see only events with a
- * position. New positions are always higher than existing ones, so a reader that remembers its last position never
- * misses an event or reads one twice.
+ * Readers of the log see only events with a position. New positions are always higher than existing ones, so a reader
+ * that remembers its last position never misses an event or reads one twice.
  */
 export async function placeEvents(db: Db): Promise<void> {
   for (;;) {
@@ -47,17 +45,13 @@ export async function placeEvents(db: Db): Promise<void> {
 export type EventRow = Omit<Selectable<Database['events']>, 'written' | 'position' | 'sequence'> & {
   position: bigint;
   sequence: bigint;
-  /**
-   * False if the event is about a user who has not given the partner permission to read it, or has withdrawn the
-   * permission.
-   */
+  /** False if the event is about a user who has not given the partner permission to read it, or has withdrawn it. */
   visible: boolean;
 };
 
 const COLUMNS = sql`e.id, e.position, e.sequence, e.partner_id, e.user_id, e.type, e.data, e.changes, e.related,
   e.request_id, e.inserted_at, ${EVENT_VISIBLE} as visible`;
 
-/** Which events a caller may read: all events of the partner, or only the events about one user. */
 export type Audience = { partnerId: string; userId: string | null };
 
 function visibleTo({ partnerId, userId }: Audience): RawBuilder<unknown> {
@@ -65,7 +59,6 @@ function visibleTo({ partnerId, userId }: Audience): RawBuilder<unknown> {
   return sql`e.sequence is not null and e.partner_id = ${partnerId} ${own}`;
 }
 
-/** Returns the partners that may read the user's events of this type. */
 export async function listEventReaders(db: Db, userId: string, type: string): Promise<string[]> {
   const { rows } = await sql<{ partner_id: string }>`
     select distinct c.partner_id from oauth_grants g join oauth_clients c on c.client_id = g.client_id
@@ -74,10 +67,7 @@ export async function listEventReaders(db: Db, userId: string, type: string): Pr
   return rows.map(({ partner_id }) => partner_id);
 }
 
-/**
- * Matches events as the caller sees them. To the caller, a redacted event has the type `redacted`, no user and no
- * subject.
- */
+/** To the caller, a redacted event has the type `redacted`, no user and no subject. */
 export type EventFilter = {
   field: 'type' | 'user_id' | 'subject_id';
   isExcluding: boolean;
@@ -103,8 +93,7 @@ type EventList = {
 };
 
 /**
- * Reads the events before (`older`) or after (`newer`) a sequence number, nearest first. If `sequence` is null, starts
- * with the newest or the oldest event. Leaves out events that have no position yet.
+ * Before (`older`) or after (`newer`) a sequence number, nearest first; if it is null, from the newest or the oldest.
  */
 export async function listEvents(
   db: Db,
@@ -132,9 +121,8 @@ export async function listEvents(
 }
 
 /**
- * Reads the events of one partner after a position, oldest first. Streams use this function to read past events. Sorts
- * by `sequence`, because the index on `user_id` includes `sequence` but not `position`. Within one partner, both
- * columns give the same order.
+ * For streams, oldest first. Sorts by `sequence`, because the index on `user_id` includes it but not `position`;
+ * within one partner, both give the same order.
  */
 export async function readEventsAfter(
   db: Db,
@@ -151,7 +139,6 @@ export async function readEventsAfter(
   return rows;
 }
 
-/** Reads the events of these partners after the position `after`, up to and including `upTo`. Oldest first. */
 export async function readEventsBetween(
   db: Db,
   partnerIds: readonly string[],
@@ -177,7 +164,6 @@ export async function findEvent(db: Db, audience: Audience, id: string): Promise
   return rows[0] ?? null;
 }
 
-/** Returns the id of the oldest event that was inserted at or after `since`. */
 export async function findOldestEvent(db: Db, audience: Audience, since: string): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`select e.id from events e
     where ${visibleTo(audience)} and e.inserted_at >= ${since} order by e.sequence limit 1`.execute(db);
@@ -193,8 +179,8 @@ export async function isExpiredEvent(db: Db, { partnerId, userId }: Audience, id
 const EXPIRY_BATCH_SIZE = 5_000;
 
 /**
- * Deletes a batch of the oldest events and stores their ids. Stops at the first event that was inserted at or after
- * `before`, so that the remaining events have no gaps. Returns whether there may be more to delete.
+ * Stops at the first event that was inserted at or after `before`, so that the remaining events have no gaps. Returns
+ * whether there may be more to delete.
  */
 export async function expireEvents(db: Db, before: string): Promise<boolean> {
   const { numAffectedRows } = await sql`

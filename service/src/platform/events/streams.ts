@@ -17,9 +17,7 @@ type Stream = {
   token: string;
   readable: Readable;
   position: bigint;
-  /**
-   * False while the stream is still reading past events itself. True once it gets new events from the shared reader.
-   */
+  /** False while the stream reads past events itself, true once it gets new ones from the shared reader. */
   isLive: boolean;
   drained: (() => void) | null;
 };
@@ -33,10 +31,7 @@ const BATCH_SIZE = 1_000;
 const RETRY_MS = 2_000;
 const POLL_INTERVAL_MS = 250;
 const TOKEN_CHECK_INTERVAL_MS = 500;
-/**
- * Maximum number of concurrent token checks. The limit protects the database: while the notification connection is
- * down, every check runs a query.
- */
+/** While the notification connection is down, every check runs a query. */
 const MAX_TOKEN_CHECKS = 8;
 const HEARTBEAT_INTERVAL_MS = 15_000;
 const DRAIN_TIMEOUT_MS = 30_000;
@@ -46,19 +41,17 @@ const LAST_READ_MS = 5_000;
 type Dependencies = Pick<Kernel, 'db' | 'log' | 'listener'> & { guard: Pick<TokenGuard, 'inspect'> };
 
 /**
- * Serves the event streams of this node. Each stream first reads past events itself. Once it has caught up, it gets new
- * events from a reader that all streams share. So the node reads each new event only once, however many streams are
- * open.
+ * Each stream first reads past events itself, then gets new ones from a reader that all streams share. So the node
+ * reads each new event only once, however many streams are open.
  */
 export async function createEventStreams(ctx: Dependencies): Promise<EventStreams> {
   const streams = new Set<Stream>();
   const counts = new Map<string, number>();
   /**
-   * The position up to which the live streams have received all events. Updated only while a stream is open, so a
-   * stream that opens while no other is open reads the position again. Null before the first stream opens.
+   * The live streams have received all events up to here. Updated only while a stream is open, so the first one to
+   * open reads it again. Null before that.
    */
   let tail: bigint | null = null;
-  /** The current run of the shared reader. */
   let reading: Promise<void> | null = null;
   let isStale = false;
   let isClosed = false;
@@ -78,7 +71,6 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
       if (stream.readable.readableLength > MAX_UNREAD_BYTES) end(stream, 'slow_reader');
     }
   };
-  /** Sends the events since `tail` to the live streams. Returns whether there are more events. */
   const readTail = async (): Promise<boolean> => {
     if (streams.size === 0) return false;
     const upTo = await readLastPosition(ctx.db);
@@ -126,8 +118,7 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         stream.readable.push(toFrame(row));
         stream.position = row.position;
       }
-      // The stream must not become live while the shared reader is reading. That read may have started before this
-      // stream was opened, and may leave out the events of the stream's partner.
+      // That read may have started before this stream was opened, and may leave out the events of its partner.
       if (rows.length === 0 && reading !== null) await reading;
       else if (rows.length === 0 && reached !== null && reached === tail && streams.has(stream)) {
         if (reached > stream.position) stream.position = reached;
@@ -194,7 +185,6 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
         throw new ApiError('rate_limited', {}, { headers: { 'retry-after': '10' } });
       counts.set(caller.key, open + 1);
       try {
-        // `tail` is updated only while a stream is open, so it may be out of date.
         if (streams.size === 0) tail = null;
         const position = (await start()) ?? (await readLastPosition(ctx.db));
         await initTail();
@@ -224,7 +214,6 @@ export async function createEventStreams(ctx: Dependencies): Promise<EventStream
   };
 }
 
-/** An event, and the text that a stream sends for it. */
 type Frame = { row: EventRow; text: string };
 
 function toFrame(row: EventRow): string {

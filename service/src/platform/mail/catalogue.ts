@@ -35,7 +35,6 @@ export type MessageValues = {
 };
 export type MessageName = keyof MessageValues;
 
-/** Paragraphs before and after an optional link. */
 type Message = {
   subject: string;
   before: string[];
@@ -53,7 +52,6 @@ export type Catalogue = {
 export const LOCALES = ['en', 'de'] as const;
 export type Locale = (typeof LOCALES)[number];
 
-/** Converts text to a locale. Returns null if we have no mails in that language. */
 export function parseLocale(text: string | null | undefined): Locale | null {
   return LOCALES.find((locale) => locale === text) ?? null;
 }

@@ -15,8 +15,8 @@ export type Mail = {
 /** The interface to a mail server. */
 export type Mailer = {
   /**
-   * Sends a mail. Rejects if the server did not accept it. `id` is the same on every attempt, so that
-   * recipients can drop duplicates.
+   * Rejects if the server did not accept it. `id` is the same on every attempt, so that recipients can drop
+   * duplicates.
    */
   send(id: string, mail: Mail): Promise<void>;
   close(): void;
@@ -25,7 +25,6 @@ export type Mailer = {
 const CATALOGUES: Record<Locale, Catalogue> = { en, de };
 
 type MessageOptions = {
-  /** A link that turns off mails of this kind. Absent if they cannot be turned off. */
   unsubscribeUrl?: string;
 };
 

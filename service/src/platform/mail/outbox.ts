@@ -5,12 +5,11 @@ import { startQueueWorker } from '../jobs/queue-worker.ts';
 import type { Mail, Mailer } from './mail.ts';
 import { claimDueMail, deleteMail, insertMail, MAIL_CHANNEL } from './store.ts';
 
-/** A mail claimed for one attempt. */
 type Attempt = { id: string; mail: Mail; attempts: number };
 
 /**
- * Stores a mail in the same transaction as the change that it reports. The mail is sent after the commit, even if the
- * service crashes in between.
+ * In the same transaction as the change that it reports. Sent after the commit, even if the service crashes
+ * meanwhile.
  */
 export async function sendMail(
   ctx: Pick<Context, 'clock' | 'random' | 'sealing'>,
@@ -21,7 +20,6 @@ export async function sendMail(
   await insertMail(tx, id, ctx.sealing.seal('mail', Buffer.from(JSON.stringify(mail)), id));
 }
 
-/** Claims the next due mail, or returns null if none is due. */
 export async function takeMailToSend({ db, sealing }: Context): Promise<Attempt | null> {
   const claimed = await claimDueMail(db);
   if (claimed === undefined) return null;
@@ -31,14 +29,13 @@ export async function takeMailToSend({ db, sealing }: Context): Promise<Attempt 
 
 const POLL_INTERVAL_MS = 15_000;
 /**
- * The maximum number of attempts. With the retry delays in `store.ts`, this many attempts take about a day. Later
- * attempts would be useless: links that confirm an address or reset a password are valid for a day at most.
+ * With the delays in `store.ts`, about a day. Later attempts would be useless: links that confirm an address or reset
+ * a password are valid for a day at most.
  */
 const MAX_ATTEMPTS = 28;
 
 type MailWorker = { stop(): Promise<void> };
 
-/** Sends the mails in the outbox and retries failed ones. */
 export async function startMailWorker(ctx: Context, mailer: Mailer): Promise<MailWorker> {
   const worker = await startQueueWorker(ctx, {
     name: 'mail',
@@ -55,7 +52,6 @@ export async function startMailWorker(ctx: Context, mailer: Mailer): Promise<Mai
   };
 }
 
-/** Tries to send one mail. Returns false if none is due. */
 async function sendNext(ctx: Context, mailer: Mailer): Promise<boolean> {
   const attempt = await takeMailToSend(ctx);
   if (attempt === null) return false;

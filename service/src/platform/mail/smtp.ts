@@ -5,9 +5,8 @@ import type { Mailer } from './mail.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Sends mail through an SMTP server. The URL starts with `smtp://` or `smtps://` and contains the credentials. If `tls`
- * is `required`, refuses an `smtp://` server without STARTTLS, because mails contain secrets such as password reset
- * links.
+ * The URL contains the credentials. If `tls` is `required`, refuses an `smtp://` server without STARTTLS, because
+ * mails contain secrets such as password reset links.
  */
 export function smtpMailer(
   url: string,
@@ -31,7 +30,6 @@ export function smtpMailer(
   };
 }
 
-/** Connects to the server and signs in. Throws if mail cannot be sent. */
 export async function verifySmtp(url: string, tls: Config['smtpTls']): Promise<void> {
   const transport = openTransport(url, tls);
   try {

@@ -8,12 +8,11 @@ export const MAIL_CHANNEL = 'mail_outbox';
 type ClaimedMail = { id: string; mail: Buffer; attempts: number };
 
 /**
- * The time from the start of one attempt to the next: 1, 2, 4 … minutes, at most an hour. During this time, no other
- * worker gets the mail, so every delay must be longer than an attempt can take.
+ * 1, 2, 4 … minutes, at most an hour. No other worker gets the mail meanwhile, so every delay must be longer than an
+ * attempt can take.
  */
 const RETRY_DELAY = sql.raw("least(interval '1 minute' * power(2, least(attempts, 6)), interval '1 hour')");
 
-/** Inserts a sealed mail and notifies the workers after the transaction has committed. */
 export async function insertMail(db: Db, id: string, mail: Buffer): Promise<void> {
   await db.insertInto('mail_outbox').values({ id, mail }).execute();
   await notifyAfterCommit(db, MAIL_CHANNEL);
@@ -33,7 +32,6 @@ export async function deleteMail(db: Db, id: string): Promise<void> {
   await db.deleteFrom('mail_outbox').where('id', '=', id).execute();
 }
 
-/** Returns the number of unsent mails and the age of the oldest one. */
 export async function measureOutbox(db: Db): Promise<QueueState> {
   const { rows } = await sql<QueueState>`select count(*)::int as length,
     coalesce(extract(epoch from now() - min(inserted_at)), 0)::float8 as "oldestSeconds" from mail_outbox`.execute(

@@ -23,7 +23,6 @@ type AccountState = {
     signed_in_at: string;
     used_at: string;
   }[];
-  /** The session of this browser. */
   sessionId: string;
   mails: MailPreferences;
   message?: string;

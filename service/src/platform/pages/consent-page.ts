@@ -10,7 +10,6 @@ type ConsentState = {
   partner: Partner;
   email: string;
   scopes: readonly string[];
-  /** The host of the redirect URI, to which the browser returns. */
   redirectHost: string;
 };
 
@@ -43,8 +42,8 @@ const SCOPE_GROUPS: Record<Scope, keyof typeof GROUPS> = {
 };
 
 /**
- * Renders the consent page. The sensitive scopes come first and, on phones, the buttons stay at the bottom of the
- * screen, so that both are visible without scrolling.
+ * The sensitive scopes come first and, on phones, the buttons stay at the bottom, so that both are visible without
+ * scrolling.
  */
 export function consentPage({ csrf, path, partner, email, scopes, redirectHost }: ConsentState): Page {
   return {
@@ -81,10 +80,7 @@ export function describeScope(scope: string): string {
   return scope in SCOPES ? SCOPES[scope as keyof typeof SCOPES] : scope;
 }
 
-/**
- * Renders the partner's logo or, if there is none, the initial of the partner's name. Adds no alternative text, because
- * the name is always next to the logo.
- */
+/** Adds no alternative text, because the name is always next to the logo. */
 export function partnerLogo({ name, logoUrl }: Partner): Html {
   if (logoUrl !== null)
     return html`<img class="logo" src="${logoUrl}" alt="" width="48" height="48" referrerpolicy="no-referrer">`;

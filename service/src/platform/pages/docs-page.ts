@@ -6,13 +6,11 @@ export type DocsLink = { href: string; name: string };
 
 type DocsPage = {
   title: string;
-  /** The navigation links. The link whose address is `current` is highlighted. */
   nav: readonly DocsLink[];
   current: string;
   body: Html;
 };
 
-/** Renders a guide or the list of errors, with the documentation's navigation. */
 export function renderGuide({ title, nav, current, body }: DocsPage): string {
   const head = html`<link rel="stylesheet" href="${STYLESHEET.path}">`;
   return frame({ title, nav, current }, head, html`<main class="guide">${body}</main>`);

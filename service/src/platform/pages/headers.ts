@@ -1,15 +1,10 @@
-/** The resources that a page uses from other origins. */
 export type PageSources = {
   /** URIs that a form's response may redirect to. Browsers apply `form-action` to redirects too. */
   formTargets?: readonly string[];
-  /** Partner logos. */
   images?: readonly (string | null)[];
 };
 
-/**
- * Returns the headers of a page. They allow only our own scripts, our own assets and the logos in `images`. They forbid
- * framing.
- */
+/** Allow only our own scripts, our own assets and the logos in `images`, and forbid framing. */
 export function pageHeaders({
   scripts = false,
   formTargets = [],
@@ -34,7 +29,6 @@ export function pageHeaders({
   };
 }
 
-/** Converts URIs to CSP sources: the origin, or the scheme if there is no host. */
 function sources(uris: readonly (string | null)[]): string[] {
   const result = new Set<string>();
   for (const uri of uris) {

@@ -4,10 +4,7 @@ import type { Page } from './layout.ts';
 /** What a sandbox's landing page shows, in addition to the links that every installation shows. */
 export type SandboxLanding = {
   demoUrl: string | null;
-  /**
-   * The base URL of the link to the account page. If the sandbox runs on a loopback IP address, this URL is on
-   * `localhost`, because passkeys do not work on IP addresses.
-   */
+  /** On `localhost` if the sandbox runs on a loopback IP address, because passkeys do not work on IP addresses. */
   accountUrl: string;
   users: readonly { email: string; password: string; note: string }[];
 };

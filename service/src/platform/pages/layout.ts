@@ -48,7 +48,6 @@ export const ART = {
 
 export type ArtName = keyof typeof ART;
 
-/** Renders a list's empty state: a drawing and one sentence. */
 export function emptyState(name: ArtName, text: string): Html {
   return html`<div class="empty">${ART[name]}<p class="soft">${text}</p></div>`;
 }
@@ -58,9 +57,7 @@ export type Page = {
   body: Html;
   /** Uses a wider column, which suits lists. Forms are easier to read in a narrow column. */
   wide?: true;
-  /** Loads the passkey script. */
   passkeys?: boolean;
-  /** Loads the script that submits the page's form as soon as the user sees the page. */
   submits?: boolean;
 };
 
@@ -106,7 +103,6 @@ type Field = {
   problem?: string | undefined;
   autofocus?: boolean;
   minlength?: number;
-  /** Extra content at the end of the label row. */
   aside?: Html;
 };
 

@@ -10,7 +10,6 @@ type Message = {
   art?: ArtName;
 };
 
-/** A page with one message and at most one action. */
 export function messagePage({ title, text, action, eventId, art = 'gone' }: Message): Page {
   return {
     title,
@@ -62,7 +61,6 @@ const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
 
 export type MailPreferences = { topics: readonly Topic[]; locale: keyof typeof LANGUAGES };
 
-/** The email section of the account page. */
 export function mailPreferences(csrf: string, { topics, locale }: MailPreferences): Html {
   const topicBox = ([topic, label]: [string, string]) =>
     html`<label class="choice"><input type="checkbox" name="${topic}" value="yes"${topics.some((each) => each === topic) && html` checked`}>${label}</label>`;

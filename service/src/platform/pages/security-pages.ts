@@ -33,9 +33,7 @@ export function resetPage({
   csrf: string;
   token: string;
   email: string;
-  /** How many passkeys the account has. */
   passkeys: number;
-  /** Whether the user has chosen to remove the passkeys. */
   removesPasskeys?: boolean;
   problem?: string;
 }): Page {
@@ -184,10 +182,7 @@ export function recoveryCodesPage(codes: readonly string[]): Page {
   };
 }
 
-/**
- * The messages that say why the account cannot be deleted now. The message for `restricted` gives no reason, because
- * users must not learn why they are restricted.
- */
+/** The message for `restricted` gives no reason, because users must not learn why they are restricted. */
 const BLOCKS = {
   open_participations:
     'You have an investment or a refund in progress. You can delete your account once it’s final. We’ll email you about the outcome.',

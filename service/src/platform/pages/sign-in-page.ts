@@ -6,7 +6,6 @@ import { messagePage } from './message-page.ts';
 export type FormState = { csrf: string; returnPath: string | null };
 
 type SignInState = FormState & {
-  /** The app that the user comes from. */
   app: string | null;
   email?: string;
   problem?: string;
@@ -14,7 +13,6 @@ type SignInState = FormState & {
   passkeys: boolean;
   /** The localhost URL of the sign-in if passkeys work only on localhost, otherwise null. */
   passkeyUrl: string | null;
-  /** Whether the user already has a session and is signing in again. */
   isSignedIn?: boolean;
   /** The stronger sign-in that the app asks for. Set only if the user's current session is not strong enough. */
   stepUp?: 'passkey' | 'two factors';
@@ -56,7 +54,6 @@ ${field({
 </form>`;
 }
 
-/** Asks for the second factor. */
 export function codePage({ csrf, returnPath, problem }: FormState & { problem?: string }): Page {
   return {
     title: 'Enter your code',
@@ -86,13 +83,11 @@ function passkeyLink(url: string, stepUp: SignInState['stepUp']): Html {
 <p class="hint">This sandbox runs at an IP address. Passkeys need a name, so they work at localhost.</p>`;
 }
 
-/** Appends the return path as the `next` parameter. */
 export function withReturnPath(path: string, returnPath: string | null): string {
   return returnPath === null ? path : `${path}?next=${encodeURIComponent(returnPath)}`;
 }
 
 type RegisterState = FormState & {
-  /** The app that the user comes from. */
   app: string | null;
   email?: string;
   kind?: string;
@@ -132,7 +127,6 @@ ${field({
 type MailSent = {
   email: string;
   retryPath: string;
-  /** The URL of the sandbox's mailbox. Only set in a sandbox. */
   mailboxUrl: string | undefined;
 };
 
@@ -161,9 +155,8 @@ type ConfirmState = {
 };
 
 /**
- * Returns the page that the link in the confirmation email opens. In the browser that registered, the page submits
- * itself, because that browser's cookie is proof enough. In any other browser, the page asks for the password, so link
- * scanners cannot confirm an email address.
+ * In the browser that registered, the page submits itself, because that browser's cookie is proof enough. In any
+ * other browser, it asks for the password, so link scanners cannot confirm an email address.
  */
 export function confirmPage({ csrf, token, email, needsPassword, problem }: ConfirmState): Page {
   return {
@@ -193,7 +186,6 @@ ${
 
 type LogoutState = {
   csrf: string;
-  /** The app that asks to sign the user out. */
   app: string | null;
   email: string;
   clientId: string | null;

@@ -1,7 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { IndicativeQuote, Order, Venue } from './venue.ts';
 
-/** A venue whose `quote` and `decimals` return synchronously if the answer is cached. */
 export type CachedVenue = Omit<Venue, 'quote' | 'decimals'> & {
   quote(order: Order): IndicativeQuote | Promise<IndicativeQuote>;
   decimals(symbol: string): number | Promise<number>;
@@ -27,9 +26,9 @@ type Entry = {
 };
 
 /**
- * Caches the venue's answers. Identical concurrent calls share one request. This includes calls for trading limits, but
- * the limits are not cached, because every order changes them. Calls for attestations are neither shared nor cached.
- * `now` is monotonic real time: unlike `clock`, it never jumps.
+ * Identical concurrent calls share one request, those for trading limits too, though limits are not cached, because
+ * every order changes them. Attestations are neither shared nor cached. `now` is monotonic real time: unlike `clock`,
+ * it never jumps.
  */
 export function cacheVenue(
   venue: Venue,
@@ -39,7 +38,6 @@ export function cacheVenue(
   const entries = new Map<string, Entry>();
   const cacheCounts = { hits: 0, misses: 0 };
 
-  /** Returns the entry if it is in flight or fresh. */
   function find(key: string, ttlMs: number): Entry | undefined {
     const entry = entries.get(key);
     if (entry === undefined || entry.settled === null) return entry;
@@ -68,8 +66,8 @@ export function cacheVenue(
   }
 
   /**
-   * Like `cached`, but returns a cached value synchronously. If the value is about to expire, also refreshes it in the
-   * background, so that callers rarely wait.
+   * Returns a cached value synchronously. Refreshes one that is about to expire in the background, so that callers
+   * rarely wait.
    */
   function cachedSync<T>(key: string, ttlMs: number, request: () => Promise<T>): T | Promise<T> {
     const found = find(key, ttlMs);

@@ -20,7 +20,6 @@ export function isOpen(status: SubmissionStatus): boolean {
   return OPEN_STATUSES.some((open) => open === status);
 }
 
-/** A submission as the provider reports it. */
 export type Signing = {
   submissionId: number;
   submitterId: number;
@@ -55,21 +54,13 @@ export type DocumentEvent = {
 
 /** The interface to the signing provider. Calls throw `upstream_error` and `upstream_unavailable`. */
 export type DocumentProvider = {
-  /**
-   * Creates a submission and emails the link. `refused` means that the provider rejected the submission and created
-   * nothing.
-   */
+  /** `refused` means that the provider rejected the submission and created nothing. */
   create(input: NewSigning): Promise<Signing | { refused: 'values' | 'setup' }>;
   find(externalId: string): Promise<Signing | null>;
   read(submissionId: number): Promise<Signing>;
-  /** Emails the link again with new values. Returns false if the form is no longer open. */
   resend(submitterId: number, values: FormValues): Promise<boolean>;
-  /**
-   * Disables the link, unless the form has ended. Returns the form as it is after that, or null if the provider has
-   * deleted it.
-   */
+  /** Disables the link, unless the form has ended. Null if the provider has deleted the form. */
   archive(submissionId: number): Promise<Signing | null>;
-  /** Reads a webhook event. Throws `unauthorized` unless the provider sent it. */
   readWebhook(headers: WebhookHeaders, body: Buffer): DocumentEvent;
   close(): Promise<void>;
 };

@@ -119,7 +119,6 @@ function expectSuccess(reply: UpstreamReply, operation: string): UpstreamReply {
   throw invalidResponse(UPSTREAM, `${operation}: HTTP ${reply.status}`);
 }
 
-/** Returns whether the provider rejected our template configuration rather than the submitted values. */
 function isAboutTemplate({ body }: UpstreamReply): boolean {
   return /^template/i.test(parseBody(UPSTREAM, Refusal, body).error);
 }
@@ -213,11 +212,7 @@ export function readDocusealWebhook(
   };
 }
 
-/**
- * Checks whether a webhook is authentic. If `webhookSecrets` is not empty, requires a valid signature, and does not
- * accept `webhookHeader` instead, so that nobody can use that header to bypass the signature. Otherwise requires
- * `webhookHeader`.
- */
+/** With `webhookSecrets`, a valid signature is required, so that nobody can bypass it with the header. */
 function isAuthentic(
   { webhookSecrets, webhookHeader }: Pick<DocumentSettings, 'webhookSecrets' | 'webhookHeader'>,
   headers: WebhookHeaders,
@@ -231,10 +226,7 @@ function isAuthentic(
   return webhookHeader !== null && typeof given === 'string' && isSame(given, webhookHeader.value);
 }
 
-/**
- * Verifies a signature of the form `{unix}.{hex}`. The signed time must be close to `now`, so that nobody can replay an
- * old request.
- */
+/** Of the form `{unix}.{hex}`. The signed time must be close to `now`, so that nobody can replay an old request. */
 export function verifySignature(
   secret: string,
   header: string | string[] | undefined,

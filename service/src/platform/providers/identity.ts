@@ -14,10 +14,7 @@ export const REVIEW_STATUSES = [
 ] as const;
 export type ReviewStatus = (typeof REVIEW_STATUSES)[number];
 
-/**
- * The statuses in which the provider is reviewing the applicant. Until the review ends, the user has nothing to do, and
- * the applicant must not be reset.
- */
+/** Until the review ends, the user has nothing to do, and the applicant must not be reset. */
 export const UNDER_REVIEW: ReadonlySet<string> = new Set<ReviewStatus>([
   'pending',
   'prechecked',
@@ -38,10 +35,7 @@ export type Review = {
 
 export type Applicant = { id: string; kind: UserKind; review: Review | null; data: PersonalData };
 
-/**
- * What an event means to us, independently of the provider's event names. For example, `read` means that the applicant
- * must be read again.
- */
+/** Independent of the provider's names. For example, `read` means that the applicant must be read again. */
 export type EventEffect = 'review' | 'read' | 'activated' | 'deactivated' | 'data_deleted' | 'deleted';
 
 export type IdentityEvent = {
@@ -69,9 +63,7 @@ export type IdentityProvider = {
   resetApplicant(applicantId: string): Promise<boolean>;
   /** Makes `level` the applicant's current level. Returns false if the applicant's state does not allow the move. */
   moveToLevel(applicantId: string, level: Level): Promise<boolean>;
-  /**
-   * Reads a webhook event; null if the event has no effect. Throws `unauthorized` unless the provider signed `body`.
-   */
+  /** Null if the event has no effect. Throws `unauthorized` unless the provider signed `body`. */
   readWebhook(headers: WebhookHeaders, body: Buffer): IdentityEvent | null;
   /** Whether we are connected to the provider's sandbox. If not, events from the sandbox are ignored. */
   isSandbox: boolean;

@@ -18,10 +18,7 @@ import {
   VenueRefusal,
 } from './venue.ts';
 
-/**
- * The fields of the venue's responses that we use. Unknown members are allowed, because the venue adds new
- * ones without notice.
- */
+/** Unknown members are allowed, because the venue adds new ones without notice. */
 
 const Integer = Type.String({ pattern: '^[0-9]{1,78}$' });
 const Decimal = Type.String({ pattern: '^[0-9]{1,60}(\\.[0-9]{1,18})?$' });
@@ -102,10 +99,7 @@ const Addresses = Type.Array(
   Type.Object({ networkChainId: Type.String(), decimals: Type.Integer({ minimum: 0, maximum: 255 }) }),
 );
 
-/**
- * Parses a plain decimal and multiplies it by 10 to the power of `digits`. Returns null if the text is not a plain
- * decimal or the product is not an integer.
- */
+/** Null if the text is not a plain decimal or has more than `digits` decimals. */
 export function parseDecimal(text: string, digits: number): bigint | null {
   const match = /^\d{1,78}(?:\.(\d{1,78}))?$/.exec(text);
   const [, fraction = ''] = match ?? [];
@@ -119,13 +113,11 @@ const TIMEOUT_MS = 5_000;
 const PRICED_CHAIN = 'ethereum-1';
 const SIDES = { '0': 'buy', '1': 'sell' } as const;
 
-/** The known market statuses; any other status counts as `closed`. */
 const STATUSES: MarketStatus[] = [
   ...(['regular', 'premarket', 'postmarket', 'overnight', 'offhours'] as const),
   ...(['paused', 'closed'] as const),
 ];
 
-/** Maps the venue's error codes to refusal kinds. */
 const KINDS: Record<string, RefusalKind> = {
   MARKET_CLOSED: 'market_closed',
   ASSET_CLOSED_FOR_SESSION: 'market_closed',
@@ -148,7 +140,6 @@ const KINDS: Record<string, RefusalKind> = {
 const ACCOUNT_ERRORS =
   /^(MISSING_API_KEY|INVALID_API_KEY|READ_ONLY_API_KEY|INVALID_ADDRESS|(INVALID|UNSUPPORTED|PAUSED)_GM_CHAIN)$/;
 
-/** Connects to the REST API of Ondo Global Markets. */
 export function openOndo({ url, apiKey }: VenueSettings, registry?: Registry): Venue {
   const upstream = openUpstream({
     name: UPSTREAM,
@@ -251,10 +242,7 @@ function accept<S extends TSchema>({ status, body }: UpstreamReply, schema: S): 
   throw toRefusal(code, status);
 }
 
-/**
- * Returns the error for one of the venue's error codes. An unknown code with status 403 counts as a paused asset. An
- * unknown code with any other status counts as an error in our account or request.
- */
+/** An unknown code with status 403 counts as a paused asset, any other one as an error in our account or request. */
 function toRefusal(code: string, status: number): Error {
   const kind = KINDS[code] ?? (status === 403 ? 'asset_paused' : undefined);
   return kind === undefined ? accountError(status, code) : new VenueRefusal(kind, code);
@@ -282,8 +270,7 @@ async function readLimits(request: () => Promise<Static<typeof TradingLimitsRepl
       refusal,
     };
   } catch (error) {
-    // The venue reports some refusals as part of the limits, and others as an error response. Callers get both in the
-    // same form.
+    // Some refusals are part of the limits, others an error response. Callers get both in the same form.
     if (!(error instanceof VenueRefusal) || error.kind === 'symbol_unknown') throw error;
     return { isOpen: false, maxTokens: 0n, maxNotional: 0n, remainingAttestations: 0n, refusal: error };
   }

@@ -84,8 +84,8 @@ export function toApplicant(applicant: SumsubApplicant): Applicant {
 }
 
 /**
- * Converts the provider's review. Returns null if the review's status is unknown. Uses the provider's answer only if
- * the review is completed. With any other status, the answer is left over from an earlier review.
+ * Null if the status is unknown. Uses the answer only if the review is completed: otherwise it is left over from an
+ * earlier review.
  */
 export function toReview(
   levelName: string,
@@ -163,7 +163,6 @@ function companyData({ info = {}, fixedInfo = {} }: SumsubApplicant): PersonalDa
   };
 }
 
-/** Uses the first non-empty address as a whole, because fields of two addresses must not be mixed. */
 function addressData(addresses: readonly Address[]) {
   const address =
     addresses.find((candidate) => Object.values(candidate).some((value) => clean(value) !== null)) ?? {};

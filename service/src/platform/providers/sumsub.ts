@@ -12,14 +12,11 @@ import { ReviewResult, readTime, SumsubApplicant, toApplicant, toReview } from '
 
 const UPSTREAM = 'identity';
 const TIMEOUT_MS = 8_000;
-/**
- * The lifetime of a token. We send the lifetime explicitly, because the vendor's documentation contradicts itself about
- * the default.
- */
+/** Sent explicitly, because the vendor's documentation contradicts itself about the default. */
 const TOKEN_TTL_S = 600;
 /**
- * The maximum call rates of one node. The vendor allows 300 reads and 50 writes in 5 seconds for all nodes together, so
- * several busy nodes can exceed the vendor's limits. When a node gets a 429, `openUpstream` pauses that node's calls.
+ * The vendor allows 300 reads and 50 writes in 5 seconds for all nodes together. When a node gets a 429,
+ * `openUpstream` pauses its calls.
  */
 const READ_RATE = { count: 200, windowMs: 5_000 };
 const WRITE_RATE = { count: 40, windowMs: 5_000 };
@@ -85,10 +82,7 @@ function createCall(settings: IdentitySettings, upstream: Upstream, timeoutMs: n
   };
 }
 
-/**
- * Returns the headers that sign a request. The timestamp uses real time, not the sandbox clock, because the provider
- * compares the timestamp with its own clock.
- */
+/** Real time, not the sandbox clock, because the provider compares the timestamp with its own clock. */
 function signedHeaders({ appToken, secret }: IdentitySettings, method: string, path: string, body?: string) {
   const seconds = Math.floor(realTime() / 1000);
   return {
@@ -98,7 +92,6 @@ function signedHeaders({ appToken, secret }: IdentitySettings, method: string, p
   };
 }
 
-/** Changes the applicant. Returns false if the applicant's state does not allow the change. */
 async function changeApplicant(
   call: ReturnType<typeof createCall>,
   applicantId: string,
@@ -111,10 +104,7 @@ async function changeApplicant(
   return true;
 }
 
-/**
- * Returns the applicant of a user, or null if there is none. Asks the existence endpoint first, because the endpoint
- * that reads an applicant answers 404 in two cases: there is no applicant, or we lack the permission.
- */
+/** Asks the existence endpoint first: the one that reads an applicant answers 404 also if we lack the permission. */
 async function findApplicant(call: ReturnType<typeof createCall>, userId: string): Promise<Applicant | null> {
   const id = encodeURIComponent(userId);
   const reply = await call({ method: 'GET', path: `/resources/applicants/-/byExternalUserId/${id}` });
@@ -172,8 +162,8 @@ const EFFECTS = new Map<string, EventEffect>([
 ]);
 
 /**
- * Reads a signed event. Returns null for an event whose type has no effect, whatever the other fields contain: the
- * provider also sends events that are not about applicants, and disables a webhook whose events are refused.
+ * Null for an event whose type has no effect, whatever the other fields contain: the provider also sends events that
+ * are not about applicants, and disables a webhook whose events are refused.
  */
 export function readSumsubWebhook(
   secrets: readonly string[],
@@ -189,8 +179,7 @@ export function readSumsubWebhook(
   const { type, applicantId, applicantType, correlationId, reviewStatus } = payload;
   const at = readTime(payload.createdAtMs ?? undefined) ?? readTime(payload.createdAt ?? undefined);
   if (at === null) throw malformedEvent();
-  // The status decides, not the answer: after a reset, an event may have the status `init` but still contain the old
-  // answer.
+  // After a reset, an event may have the status `init` but still contain the old answer.
   const review = toReview(payload.levelName ?? '', reviewStatus ?? undefined, payload.reviewResult, at);
   return {
     key: JSON.stringify([
@@ -212,10 +201,7 @@ export function readSumsubWebhook(
   };
 }
 
-/**
- * Signs a request. The signed text consists of the timestamp, the method, the path with the query as sent,
- * and the body, without separators.
- */
+/** Signs the timestamp, the method, the path with the query as sent, and the body, without separators. */
 export function signRequest(
   secret: string,
   seconds: number,
@@ -232,7 +218,6 @@ const ALGORITHMS = new Map([
   ['HMAC_SHA512_HEX', 'sha512'],
 ]);
 
-/** Returns whether `digest` is the HMAC of the body under one of the secrets, with an accepted algorithm. */
 export function verifyDigest(
   secrets: readonly string[],
   algorithm: string | undefined,

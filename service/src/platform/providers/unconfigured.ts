@@ -3,7 +3,7 @@ import type { DocumentProvider } from './documents.ts';
 import type { IdentityProvider } from './identity.ts';
 import type { Venue } from './venue.ts';
 
-/** Returns a provider that refuses every call. Used by commands and tests that run without a document provider. */
+/** These providers refuse every call, for commands, tests and installations without them. */
 export function unconfiguredDocuments(): DocumentProvider {
   const refuse = async (): Promise<never> => {
     throw notConfigured('documents', 'DOCUSEAL_URL');
@@ -21,7 +21,6 @@ export function unconfiguredDocuments(): DocumentProvider {
   };
 }
 
-/** Returns a provider that refuses every call, for commands and tests that run without a provider. */
 export function unconfiguredIdentity(): IdentityProvider {
   const refuse = async (): Promise<never> => {
     throw notConfigured('identity', 'SUMSUB_APP_TOKEN');
@@ -39,7 +38,7 @@ export function unconfiguredIdentity(): IdentityProvider {
   };
 }
 
-/** Returns a venue that refuses every call, for installations without tokenized swaps. */
+/** For installations without tokenized swaps. */
 export function unconfiguredVenue(): Venue {
   const refuse = async (): Promise<never> => {
     throw notConfigured('venue', 'ONDO_API_KEY');

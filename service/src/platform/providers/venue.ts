@@ -2,8 +2,8 @@ import type { QuoteTuple } from '@causeway/contracts/encodings/tokenized-order.t
 import type { Hex } from 'viem';
 
 /**
- * The interface to the trading venue. Amounts and prices are integers scaled by 10^18, except in `OrderSize`. Times are
- * epoch milliseconds, except `Attestation.expiration`, which is in seconds.
+ * Amounts and prices are integers scaled by 10^18, except in `OrderSize`. Times are epoch milliseconds, except
+ * `Attestation.expiration`, which is in seconds.
  */
 
 export type Side = 'buy' | 'sell';
@@ -11,7 +11,6 @@ type Duration = 'short' | 'long';
 export type Session = 'premarket' | 'regular' | 'postmarket' | 'overnight' | 'offhours';
 export type MarketStatus = Session | 'paused' | 'closed';
 
-/** Decimal text with at most 18 fraction digits, forwarded unchanged. */
 type OrderSize = { tokenAmount: string } | { notionalValue: string };
 
 export type Order = { symbol: string; side: Side; duration?: Duration | undefined } & OrderSize;
@@ -53,8 +52,8 @@ export type Venue = {
   /** Returns an indicative quote. The call has no rate limit, and the quote may be cached. */
   quote(order: Order): Promise<IndicativeQuote>;
   /**
-   * Requests an attestation, which counts towards the venue's limit. If there is no response, do not retry: the venue
-   * may have issued the attestation.
+   * Counts towards the venue's limit. If there is no response, do not retry: the venue may have issued the
+   * attestation.
    */
   attest(chainId: number, order: Order): Promise<Attestation>;
   tradingLimits(symbol: string, side: Side): Promise<TradingLimits>;
@@ -75,16 +74,12 @@ export type RefusalKind =
   | 'order_invalid'
   | 'symbol_unknown';
 
-/**
- * The cause of the `upstream_error` that is thrown if the venue rejects our account or request. Nothing was attested,
- * and the market state is unknown.
- */
+/** The venue rejects our account or request: nothing was attested, and the market state is unknown. */
 export class VenueAccountError extends Error {}
 
 /** Thrown if the venue refuses the order. Nothing was attested. */
 export class VenueRefusal extends Error {
   readonly kind: RefusalKind;
-  /** The venue's error code. */
   readonly code: string;
   constructor(kind: RefusalKind, code: string) {
     super(`the venue refused: ${code}`);

@@ -4,10 +4,7 @@ import { encodeFunctionData, hashTypedData } from 'viem/utils';
 import type { EvmChain } from './client.ts';
 import { contractCall, optionalView } from './contract-call.ts';
 
-/**
- * The ABI for calls to contracts that keep an allow-list. It is the ABI of second-generation fund swaps; the first
- * generation has the same allow-list functions.
- */
+/** Of second-generation fund swaps; the first generation has the same allow-list functions. */
 export const allowListAbi = fundSwap.abi;
 
 const PERMISSION_TYPES = {
@@ -25,16 +22,16 @@ export function encodeRevoke(wallet: Hex): Hex {
 }
 
 /**
- * A permission: `wallet` may join the list once, for `offer`, until `deadline` (in seconds). The supplier signs it; the
- * supplier is the key whose permissions the contract trusts.
+ * `wallet` may join the list once, for `offer`, until `deadline` (in seconds). Signed by the supplier, the key whose
+ * permissions the contract trusts.
  */
 export type Permission = { wallet: Hex; offer: Hex; nonce: bigint; deadline: bigint };
 
 type PermissionDomain = { name: string; version: string; chainId: number; verifyingContract: Hex };
 
 /**
- * Checks whether a wallet can join the contract's list with a permission. Some contracts instead check a list kept by
- * the issuer, such as the token's own list, which permissions do not change.
+ * Some contracts instead check a list kept by the issuer, such as the token's own list, which permissions do not
+ * change.
  */
 export function acceptsPermissions({ reader, memoize }: EvmChain, contract: Hex): Promise<boolean> {
   return memoize(`permissions ${contract}`, async () => {
@@ -43,7 +40,6 @@ export function acceptsPermissions({ reader, memoize }: EvmChain, contract: Hex)
   });
 }
 
-/** Reads the EIP-712 domain of an allow-list and the wallet's current nonce on that list. */
 export async function readPermissionTerms(
   { reader, chainId, memoize }: EvmChain,
   contract: Hex,
@@ -55,8 +51,7 @@ export async function readPermissionTerms(
       reader.read(contractCall(contract, allowListAbi, 'eip712Domain', [])),
     ),
   ]);
-  // Only the name and version come from the contract, so a contract cannot obtain a signature for another
-  // chain or address.
+  // Nothing else comes from the contract, so it cannot obtain a signature for another chain or address.
   return { domain: { name, version, chainId, verifyingContract: contract }, nonce };
 }
 

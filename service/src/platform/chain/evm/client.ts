@@ -5,7 +5,6 @@ import { openRpc, type Rpc } from '../rpc/rpc.ts';
 import { EVM_PROTOCOL } from './protocol.ts';
 import { createReader, type Reader } from './reads.ts';
 
-/** An EVM chain that the service has RPC endpoints for. */
 export type EvmChain = {
   name: EvmChainName;
   facts: ChainFacts;
@@ -19,10 +18,7 @@ export type EvmChain = {
 };
 
 const MAX_FRESHNESS_MS = 500;
-/**
- * If an endpoint is more than this many blocks behind the newest head, other endpoints are preferred. A lag of up to
- * `MIN_LAG_SECONDS` is always allowed.
- */
+/** Endpoints that lag by more than this are tried last. A lag of up to `MIN_LAG_SECONDS` is always allowed. */
 const MAX_LAG_BLOCKS = 5;
 const MIN_LAG_SECONDS = 20;
 
@@ -31,10 +27,7 @@ export function uncached({ reader }: EvmChain): Pick<EvmChain, 'reader'> {
   return { reader: { ...reader, read: reader.readNow } };
 }
 
-/**
- * Returns the chain for one partner. The partner's calls and reads wait in `lane`. Lanes take turns, so one partner's
- * backlog does not delay other partners.
- */
+/** The partner's calls and reads wait in `lane`. Lanes take turns, so one partner's backlog does not delay others. */
 export function evmInLane(chain: EvmChain, lane: string): EvmChain {
   const rpc = chain.rpc.inLane(lane);
   let client: PublicClient | undefined;

@@ -48,11 +48,9 @@ export async function optionalView<T>(read: Promise<T>): Promise<T | undefined> 
 
 type AbiFunctions<A extends Abi> = Extract<A[number], { type: 'function' }>;
 
-/** The ERC-20 views that the service reads. */
 export const erc20Abi = [
   ...pickFunctions(token.abi, ['balanceOf', 'allowance', 'name', 'symbol']),
-  // Declared as uint256 instead of the standard uint8, so that an out-of-range value decodes and `readDecimals` can
-  // reject it.
+  // Not the standard uint8, so that an out-of-range value decodes and `readDecimals` can reject it.
   {
     type: 'function',
     name: 'decimals',
@@ -62,10 +60,7 @@ export const erc20Abi = [
   },
 ] as const;
 
-/**
- * The functions of both generations of the fund swap. `stopped()` returns a uint256 in the first generation and a bool
- * in the second; both decode as uint256.
- */
+/** `stopped()` returns a uint256 in the first generation and a bool in the second; both decode as uint256. */
 export const fundSwapAbi = [
   ...pickFunctions(fundSwap.abi, ['preview', 'outputToken', 'authorized', 'paused', 'status', 'SWAP_LEVEL']),
   ...pickFunctions(fundSwapV1.abi, ['stopped']),

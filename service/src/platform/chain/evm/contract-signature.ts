@@ -15,8 +15,7 @@ import type { EvmChain } from './client.ts';
 import { callNode } from './node-reads.ts';
 
 /**
- * The gas limit of a signature check. Checks need a limit, because they can make the node run arbitrary code. This
- * limit is enough for a Safe with many owners or for a passkey verified in Solidity.
+ * Checks can make the node run arbitrary code. Enough for a Safe with many owners or a passkey verified in Solidity.
  */
 const VALIDATION_GAS = toHex(10_000_000n);
 const SUFFIX_BYTES = 32;
@@ -25,9 +24,8 @@ const ERC_1271 = parseAbi(['function isValidSignature(bytes32, bytes) view retur
 const MAGIC_VALUE = `0x1626ba7e${'00'.repeat(28)}`;
 
 /**
- * Returns whether the contract at `address` accepts the signature. The contract may be deployed (ERC-1271, EIP-7702) or
- * counterfactual (ERC-6492). Runs the ERC-6492 validator in one `eth_call`. Throws if the node fails, unlike viem's
- * `verifyHash`, which returns false.
+ * The contract may be deployed (ERC-1271, EIP-7702) or counterfactual (ERC-6492). Runs the ERC-6492 validator in one
+ * `eth_call`. Throws if the node fails, unlike viem's `verifyHash`, which returns false.
  */
 export async function isSignedByContract(
   chain: EvmChain,
@@ -52,10 +50,7 @@ export async function isSignedByContract(
   );
 }
 
-/**
- * Asks the contract directly whether it accepts the signature. Needed because the ERC-6492 validator reverts for
- * signatures that are shorter than the ERC-6492 suffix.
- */
+/** The ERC-6492 validator reverts for signatures that are shorter than the ERC-6492 suffix. */
 async function acceptsSignature(
   chain: EvmChain,
   to: Hex,
@@ -66,7 +61,6 @@ async function acceptsSignature(
   return (await runValidator(chain, data, to)) === MAGIC_VALUE;
 }
 
-/** Returns the result of the call, or null if the call reverts. */
 async function runValidator(chain: EvmChain, data: Hex, to?: Hex): Promise<unknown> {
   const call = { ...(to !== undefined && { to }), data, gas: VALIDATION_GAS };
   try {

@@ -31,12 +31,10 @@ export function readAllowance(
   return reader.read(contractCall(token, erc20Abi, 'allowance', [owner, spender]));
 }
 
-/** Encodes `transfer`, which transfers the caller's own tokens. */
 export function encodeTransfer(to: Hex, amount: bigint): Hex {
   return encodeFunctionData({ abi: token.abi, functionName: 'transfer', args: [to, amount] });
 }
 
-/** Encodes `transferFrom`, which lets a spender transfer tokens within its allowance. */
 export function encodeTransferFrom(from: Hex, to: Hex, amount: bigint): Hex {
   return encodeFunctionData({ abi: token.abi, functionName: 'transferFrom', args: [from, to, amount] });
 }
@@ -53,7 +51,6 @@ export function readTokenMetadata(chain: EvmChain, token: Hex): Promise<TokenMet
   });
 }
 
-/** Reads the decimals once per token. */
 export function readDecimals({ reader, memoize }: EvmChain, token: Hex): Promise<number> {
   return memoize(`decimals ${token}`, async () => {
     const decimals = await reader.read(contractCall(token, erc20Abi, 'decimals', []));
@@ -83,7 +80,6 @@ const APPROVAL_TOPIC = keccak256(toHex('Approval(address,address,uint256)'));
 
 type Approval = { token: Hex; owner: Hex; spender: Hex; value: bigint };
 
-/** Returns every ERC-20 `Approval` event in the logs. */
 export function readApprovals(logs: readonly EventLog[]): Approval[] {
   return logs.flatMap(({ address, topics, data }) => {
     const [topic, owner, spender] = topics;
@@ -107,9 +103,8 @@ export function readApprovals(logs: readonly EventLog[]): Approval[] {
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
 /**
- * Returns for each row how much of its token its user sent to `to`, according to the token's `Transfer` events. If
- * several rows have the same user and token, the first row gets the first event, and so on. A row without an event gets
- * null.
+ * Returns for each row how much of its token its user sent to `to`, or null. Rows with the same user and token get
+ * their events in order.
  */
 export function readTransfers(
   to: Hex,

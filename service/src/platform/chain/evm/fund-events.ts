@@ -21,7 +21,6 @@ const MAX_RANGE_BLOCKS = 2_000n;
 const MAX_ADDRESSES = 50;
 const CONCURRENT_RANGES = 4;
 
-/** Reads the commits and refunds of the funds from block `from` to block `to`, in chain order. */
 export async function readFundEvents(
   chain: EvmChain,
   funds: readonly Hex[],
@@ -49,8 +48,8 @@ export async function readFundEvents(
 }
 
 /**
- * Reads logs in ranges of at most `MAX_RANGE_BLOCKS` blocks. If the node rejects a range, splits it. Reads several
- * ranges concurrently, because most of the time is spent waiting for the node.
+ * If the node rejects a range, splits it. Reads several ranges concurrently, because most of the time is spent
+ * waiting.
  */
 async function readLogs(
   chain: EvmChain,
@@ -103,9 +102,7 @@ export type MinedTransaction = {
   gas: bigint;
 };
 
-/**
- * Reads mined transactions, in the order of `hashes`. Returns null for each transaction that the node does not find.
- */
+/** In the order of `hashes`, with null for each transaction that the node does not find. */
 export async function readTransactions(
   { rpc }: EvmChain,
   hashes: readonly Hex[],

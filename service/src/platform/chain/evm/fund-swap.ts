@@ -18,7 +18,6 @@ export async function readPreview(
   return { input, fee, output };
 }
 
-/** Reads and caches the address of the token that the contract sells. */
 export function readOutputToken({ reader, memoize }: EvmChain, swap: Hex): Promise<Hex> {
   return memoize(`output token ${swap}`, async () =>
     toLowerHex(await reader.read(contractCall(swap, fundSwapAbi, 'outputToken', []))),
@@ -34,13 +33,10 @@ export function readAuthorized(
 }
 
 /**
- * Reads what is stopped in a fund swap of either generation. In the result, `stopped` is a bitmask: swaps are stopped
- * if `stopped & swapLevel` is not zero. In the first generation, the contract's `stopped()` returns this mask. In the
- * second, `stopped()` returns a bool and `paused()` returns the mask.
- *
- * `status()` also reports whether the market behind the contract is closed. The order of the words that `status()`
- * returns differs between deployments, so any nonzero word counts as closed. The words also repeat the contract's own
- * flags, so a word counts only if `stopped()` and `paused()` are both zero.
+ * Swaps are stopped if `stopped & swapLevel` is not zero. In the first generation, `stopped()` returns this mask. In
+ * the second, `stopped()` returns a bool and `paused()` the mask. `status()` also reports whether the market is
+ * closed: any nonzero word counts, because their order differs between deployments, but only if `stopped()` and
+ * `paused()` are both zero, because the words repeat these flags.
  */
 export async function readSwapStatus({ reader }: EvmChain, swap: Hex): Promise<SwapStatus> {
   const [stopped, swapLevel, paused, words] = await Promise.all([

@@ -17,19 +17,16 @@ type BatchResult = { block: ObservedBlock; results: RawResult[] };
 /** Throws `UpstreamFailure` if the block is so old that the node must have fallen out of sync. */
 type CheckBlock = (block: ObservedBlock) => void;
 
-/** Runs all calls against the latest block. */
 type CallAll = (calls: RawCall[], checkBlock: CheckBlock) => Promise<BatchResult>;
 
 const MAX_BATCH_CALLS = 100;
 const NO_CODE_TTL_MS = 60_000;
-// The gas limit of a single view. Callers choose the contracts, so without a limit, a view could keep a node busy for a
-// long time.
+// Callers choose the contracts, so without a limit, a view could keep a node busy for a long time.
 const SINGLE_CALL_GAS = 5_000_000n;
 const MULTICALL_GAS_PER_CALL = 1_000_000n;
 const MAX_MULTICALL_GAS = 30_000_000n;
 
-// The maximum length of a result, in hex digits. No view that the service reads returns more. Without a limit, a view
-// could return a megabyte, which takes viem more than 0.1 s to decode.
+// In hex digits. No view that the service reads returns more; a megabyte takes viem more than 0.1 s to decode.
 const MAX_RESULT_LENGTH = 4_096;
 
 const AGGREGATE = { abi: multicall3.abi, functionName: 'aggregate3' } as const;
@@ -39,10 +36,7 @@ const BLOCK_ID_CALLS = (
   ['getBlockNumber', 'getLastBlockHash', 'getCurrentBlockTimestamp', 'getCurrentBlockDifficulty'] as const
 ).map((functionName) => encodeFunctionData({ abi: multicall3.abi, functionName }));
 
-/**
- * Returns a function that sends calls through the multicall contract. If the chain has no multicall contract, or if the
- * multicall fails, the function sends the calls as a JSON-RPC batch.
- */
+/** Without a multicall contract, or if the multicall fails, sends the calls as a JSON-RPC batch. */
 export function createCallAll(rpc: Rpc, multicall: Hex | null): CallAll {
   let noCodeUntil = multicall === null ? Number.POSITIVE_INFINITY : 0;
   return async (calls, checkBlock) => {
@@ -95,8 +89,8 @@ function decodeAggregate(reply: RpcReply | undefined, count: number): BatchResul
   }
 }
 
-// Resends the first failed call and all calls after it as separate calls. The calls in a multicall share its gas, so a
-// contract that burns nearly all the gas makes the later calls fail.
+// Resends the first failed call and all after it separately: the calls of a multicall share its gas, so a contract
+// that burns nearly all of it makes the later calls fail.
 async function retryFailures(rpc: Rpc, calls: RawCall[], result: BatchResult): Promise<BatchResult> {
   const first = result.results.findIndex(({ success }) => !success);
   if (first === -1) return result;

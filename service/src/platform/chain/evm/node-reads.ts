@@ -10,7 +10,6 @@ import { contractCall } from './contract-call.ts';
 import { INTERNAL_ERROR } from './protocol.ts';
 import { describeRevert, revertData } from './revert.ts';
 
-/** Sends one RPC call. Throws `contract_reverted` if the call reverts, and an upstream error if no node answers it. */
 export async function callNode({ rpc }: EvmChain, method: string, params: unknown[]): Promise<unknown> {
   try {
     return await rpc.request({ method, params });
@@ -84,25 +83,18 @@ export async function readBlockNumber({ rpc, reader, facts: { multicall } }: Evm
 }
 
 /**
- * Three block numbers:
- * - `confirmed`: a reorganization is unlikely to undo blocks up to this one.
- * - `final`: blocks up to this one count as irreversible.
- * - `released`: `final` or an older block. A transaction that failed in a block up to this one, or lost its nonce to
- *   another transaction in such a block, can no longer take effect, so its work can be sent again. Do not use `final`
- *   to decide that.
+ * A reorganization is unlikely to undo `confirmed` blocks; `final` ones count as irreversible. A transaction that
+ * failed or lost its nonce in a `released` block can no longer take effect, so its work can be sent again: do not use
+ * `final` to decide that.
  */
 export type Finality = { confirmed: bigint; final: bigint; released: bigint };
 
-/**
- * The minimum depth of `released` if the node reports no finalized block. Test chains need this minimum, because their
- * `refundDepth` is only 1.
- */
+/** If the node reports no finalized block. Test chains need it, because their `refundDepth` is only 1. */
 const RELEASE_BLOCKS = 64;
 
 /**
- * Reads the `Finality` of the chain at `head`. If the chain has finality tags, uses the node's `safe` and `finalized`
- * blocks: counting blocks would not work for a rollup, because a rollup's blocks are settled by its parent chain. If
- * the chain has no tags or the node does not report the tagged blocks, counts blocks, using the depths in `chains.ts`.
+ * With finality tags, uses the node's `safe` and `finalized` blocks: counting blocks would not work for a rollup,
+ * whose blocks are settled by its parent chain. Otherwise counts blocks, using the depths in `chains.ts`.
  */
 export async function readFinality(
   { rpc, facts: { confirmations, refundDepth, finalityTags } }: EvmChain,
@@ -145,16 +137,12 @@ export type Receipt = {
   logs: EventLog[];
 };
 
-/**
- * Returns a digest of the receipt. Two receipts have the same digest if they agree on the transaction, its block, its
- * status and its events.
- */
+/** Two receipts have the same digest if they agree on the transaction, its block, its status and its events. */
 export function digestReceipt({ transactionHash, blockHash, status, logs }: Receipt): string {
   const events = logs.map(({ address, topics, data }) => [address, ...topics, data]);
   return `${transactionHash} ${JSON.stringify([blockHash, status, events]).toLowerCase()}`;
 }
 
-/** Reads the receipts in one batch, in the order of `hashes`. Returns null for each transaction that is not mined. */
 export async function readReceipts({ rpc }: EvmChain, hashes: readonly Hex[]): Promise<(Receipt | null)[]> {
   if (hashes.length === 0) return [];
   const replies = await rpc.batch(

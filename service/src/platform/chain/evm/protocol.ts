@@ -3,17 +3,12 @@ import type { NodeError } from '../rpc/failures.ts';
 import type { Protocol } from '../rpc/rpc.ts';
 import { revertData } from './revert.ts';
 
-// In EIP-1474, -32002 is "resource unavailable" and -32005 is "limit exceeded". Some providers use -32016 instead of
-// -32005.
+// EIP-1474: "resource unavailable" and "limit exceeded". Some providers use -32016 for the latter.
 const RATE_LIMIT_CODES = new Set([-32002, -32005, -32016]);
 export const INTERNAL_ERROR = -32603;
-/**
- * Matches the message for a log query with too many results. Providers send a rate limit code with this message, but a
- * retry would fail again.
- */
+/** Providers send a rate limit code with this message, but a retry would fail again. */
 const TOO_MANY_LOGS = /more than [\d,]+ results|block range|response size/i;
 
-/** The JSON-RPC of EVM nodes. */
 export const EVM_PROTOCOL: Protocol = {
   classifyError: (method, error) => {
     if (RATE_LIMIT_CODES.has(error.code) && !TOO_MANY_LOGS.test(error.message)) return 'rate_limited';
@@ -36,8 +31,7 @@ export const EVM_PROTOCOL: Protocol = {
 };
 
 function isAnswer(method: string, error: NodeError): boolean {
-  // An internal error without data is a failure of the node. With data, it is a revert: some nodes report reverts this
-  // way.
+  // With data, it is a revert: some nodes report reverts this way.
   if (error.code === INTERNAL_ERROR && error.data == null) return false;
   switch (method) {
     case 'eth_call':

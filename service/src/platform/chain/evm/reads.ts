@@ -10,19 +10,11 @@ import { describeRevert } from './revert.ts';
 /** Reads contracts at the latest block. Throws `contract_not_found`, `contract_reverted` or an upstream error. */
 export type Reader = {
   read<T>(call: Call<T>): Promise<T>;
-  /**
-   * Always reads anew: uses neither the cache nor a read in flight. For values that the caller may just have changed.
-   */
+  /** Uses neither the cache nor a read in flight. For values that the caller may just have changed. */
   readNow<T>(call: Call<T>): Promise<T>;
-  /**
-   * Counts the calls to `read` in all lanes. `hits`: answered by the cache or by a read in flight. `misses`: sent to
-   * the node.
-   */
+  /** Counts the calls to `read` in all lanes. `hits` were answered by the cache or by a read in flight. */
   cacheCounts: Readonly<{ hits: number; misses: number }>;
-  /**
-   * Returns a reader for one partner. All readers share the cache and the calls to the node. When the node is slow, the
-   * partners take turns.
-   */
+  /** All readers share the cache and the calls to the node. When the node is slow, the partners take turns. */
   inLane(lane: string): Reader;
 };
 
@@ -35,13 +27,11 @@ type ReaderOptions = {
 };
 
 type Outcome = { value: unknown } | { error: ApiError };
-/** `lane` is the lane in which the read waits, or null once the read has been sent. */
 type InFlightRead = { lane: string | null; outcome: Promise<Outcome> };
 type PendingRead = {
   call: Call<unknown>;
   data: Hex;
   queuedAt: number;
-  /** Called when the read is sent. */
   send(): void;
   resolve(outcome: Outcome): void;
   reject(error: unknown): void;
@@ -50,25 +40,19 @@ type PendingRead = {
 const BATCH_WINDOW_MS = 2;
 const MAX_BATCH_READS = 100;
 /**
- * How many batches of reads may be open at once. The limit keeps some connections to the node free for other calls.
- * Reads beyond the limit wait, and the next batch sends them together.
+ * Keeps some connections to the node free for other calls. The next batch sends the reads beyond the limit together.
  */
 const MAX_OPEN_BATCHES = 8;
 const MAX_PENDING_READS = 5_000;
 const MAX_QUEUED_MS = 4_000;
-/** The lane for this service's own work, which belongs to no partner. */
 const OWN_LANE = '';
 const MAX_CACHED = 50_000;
 const UNCACHED_BURST = 40;
 
 /**
- * Creates a reader that makes as few calls to the node as possible:
- * - Identical reads in flight share one answer.
- * - Reads that arrive together share one call.
- * - Answers are cached until the head block changes. Under load, a cached answer is at most twice `freshnessMs` old.
- *
- * While reads are rare, they bypass the cache, so that a client that has just seen its transaction mined also sees the
- * transaction's effect.
+ * Identical reads in flight share one answer, and reads that arrive together share one call. Answers are cached until
+ * the head block changes; under load, a cached answer is at most twice `freshnessMs` old. While reads are rare, they
+ * bypass the cache, so that a client that has just seen its transaction mined also sees its effect.
  */
 export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptions): Reader {
   const callAll = createCallAll(rpc, multicall);
@@ -124,10 +108,7 @@ export function createReader({ chain, rpc, multicall, freshnessMs }: ReaderOptio
     return outcome;
   }
 
-  /**
-   * Waits for more reads, then sends all queued reads. If no batch is open, waits only until the end of this turn of
-   * the event loop.
-   */
+  /** If no batch is open, waits for more reads only until the end of this turn of the event loop. */
   function collect(): void {
     if (isCollecting || openBatches >= MAX_OPEN_BATCHES || queued.size() === 0) return;
     isCollecting = true;
@@ -237,7 +218,6 @@ function copyError({ code, details }: ApiError): ApiError {
   return new ApiError(code, details);
 }
 
-/** Waiting entries, grouped into lanes. The lanes take turns. */
 type Turns<Entry> = {
   add(lane: string, entry: Entry): void;
   /** Removes and returns up to `count` entries, taking one from each lane in turn. */
@@ -246,7 +226,6 @@ type Turns<Entry> = {
 };
 
 export function createTurns<Entry>(): Turns<Entry> {
-  /** Lanes with entries, in the order in which the lanes take turns. */
   const lanes = new Map<string, Entry[]>();
   let size = 0;
   return {
@@ -259,8 +238,7 @@ export function createTurns<Entry>(): Turns<Entry> {
     },
     take: (count) => {
       const taken: Entry[] = [];
-      // A lane that still has entries is deleted and set again. Setting it again moves the lane to the end of the map,
-      // so this loop visits the lane again.
+      // Setting a lane again moves it to the end of the map, so this loop visits it again.
       for (const [lane, entries] of lanes) {
         if (taken.length === count) break;
         taken.push(...entries.splice(0, 1));
@@ -273,7 +251,6 @@ export function createTurns<Entry>(): Turns<Entry> {
   };
 }
 
-/** The newest block that any read has observed. */
 type Head = {
   /** Returns whether answers for the head block may be served from the cache. */
   isFresh(now: number): boolean;
@@ -285,10 +262,7 @@ type Head = {
 };
 
 const MAX_LAG_BLOCKS = 8;
-/**
- * After this time without reads, a lower block is accepted as the new head, because the chain itself may have been
- * rolled back.
- */
+/** Without reads for so long, a lower block is accepted: the chain itself may have been rolled back. */
 const HEAD_TTL_MS = 120_000;
 
 function createHead(maxAgeMs: number): Head {
@@ -300,8 +274,7 @@ function createHead(maxAgeMs: number): Head {
     isFresh: (now) => now - observedAt <= maxAgeMs,
     id: () => id,
     observe: (block, sentAt) => {
-      // Ignores an outdated block: either a newer answer arrived first, or the node lags slightly. Answers for such a
-      // block are returned, but not cached.
+      // Either a newer answer arrived first, or the node lags slightly. Such answers are returned, but not cached.
       const isOlder = block.number < number && isRemembered(sentAt);
       if (isOlder || (block.number === number && sentAt < observedAt && block.id !== id)) return;
       number = block.number;

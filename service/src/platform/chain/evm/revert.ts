@@ -10,13 +10,11 @@ export function revertData(error: unknown): Hex | undefined {
       ? (error.data as { data?: unknown }).data
       : error.data;
   if (isHex(data)) return data;
-  // Without data, only the message shows whether the call reverted. Some nodes omit empty revert data, or report
-  // running out of gas with a different error code than other reverts.
+  // Some nodes omit empty revert data, or report running out of gas with a different error code than other reverts.
   return /revert|invalid opcode|out of gas|stack|invalid jump/i.test(error.message) ? '0x' : undefined;
 }
 
-// The maximum length of the data that is decoded, in hex digits. Callers choose the contracts, and a contract can revert
-// with a megabyte.
+// In hex digits. Callers choose the contracts, and a contract can revert with a megabyte.
 const MAX_DECODED_LENGTH = 4_096;
 
 /** Describes a revert: the `require` message, the name and arguments of a known error, or the raw data. */
@@ -32,10 +30,7 @@ export function describeRevert(data: Hex): string {
   }
 }
 
-/**
- * Describes a revert in a form that may be stored as a reason: omits arguments and raw data, which may contain a wallet
- * address.
- */
+/** May be stored as a reason: omits arguments and raw data, which may contain a wallet address. */
 export function nameRevert(data: Hex): string {
   return describeRevert(data)
     .replace(/[(:].*| 0x.*/s, '')
@@ -113,5 +108,4 @@ const FOREIGN_ERRORS = parseAbi([
   'error TransferFailed()',
 ]);
 
-/** Every error that `describeRevert` can decode. */
 const KNOWN_ERRORS = [...FOREIGN_ERRORS, ...CONTRACT_ERRORS] as const;

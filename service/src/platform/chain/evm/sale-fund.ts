@@ -23,9 +23,7 @@ import type { EventLog } from './node-reads.ts';
 const { abi } = saleFund;
 const abiV2 = saleFundV2.abi;
 
-/**
- * One user's part of a commit or of a refund (`remit`). Second-generation funds accept each `commitment` id only once.
- */
+/** One user's part of a call. Second-generation funds accept each `commitment` id only once. */
 export type FundRow = { commitment: Hex; user: Hex; optionId: string; token: Hex; amount: bigint };
 
 /** The generation of a fund contract. Only second-generation funds use commitment ids. */
@@ -43,15 +41,13 @@ export function hashOption(optionId: string): Hex {
   return keccak256(toHex(optionId));
 }
 
-/** Reads the smallest amount that the fund accepts in one commit. */
 export function readMinCommit({ reader }: EvmChain, fund: Hex): Promise<bigint> {
   return reader.read(contractCall(fund, abi, 'minCommit', []));
 }
 
 /**
- * Reads the generation of a fund. A contract that does not report the second-generation interface counts as
- * first-generation. A wrong result moves no money, because each generation rejects the other's `commit` and `remit`
- * calls.
+ * Without the interface of the second generation, it is the first. A wrong result moves no money, because each
+ * generation rejects the other's `commit` and `remit` calls.
  */
 export async function readFundGeneration({ reader }: EvmChain, fund: Hex): Promise<FundGeneration> {
   try {
@@ -74,7 +70,6 @@ export function readIdState<Row extends FundRow>(
   return Promise.all(reads).then((found) => rows.filter((_, i) => found[i]));
 }
 
-/** The number and the sum of a fund's commits, and of its refunds, in one token. */
 export type FundTotals = { commits: bigint; committed: bigint; refunds: bigint; refunded: bigint };
 
 /** Reads the totals that the fund itself keeps for a token, as of `block`. */
@@ -93,10 +88,7 @@ export async function readTokenTotals(
   return { commits, committed, refunds, refunded };
 }
 
-/**
- * Encodes a commit. A `single` call reverts if its row fails. In a `batch` call, a failed row does not affect the other
- * rows.
- */
+/** A `single` call reverts if its row fails. In a `batch` call, a failed row does not affect the other rows. */
 export function encodeCommit(
   rows: readonly FundRow[],
   form: 'single' | 'batch',
@@ -121,7 +113,6 @@ export function encodeCommit(
   return encodeFunctionData({ abi, functionName: 'commit', args });
 }
 
-/** Encodes refunds for one option and one token. The call reverts if any of the refunds fails. */
 export function encodeRemit(rows: readonly FundRow[], generation: FundGeneration): Hex {
   const [first] = rows;
   if (first === undefined) throw new Error('a refund call needs at least one participation');
@@ -160,8 +151,7 @@ export function isSingleCommit(data: Hex): boolean {
 }
 
 /**
- * Encodes a call that shows whether the sender has a role. Every fund rejects this call: with `Unauthorized` if the
- * sender lacks the role, otherwise because the row in the call is empty.
+ * Every fund rejects this call: with `Unauthorized` if the sender lacks the role, otherwise because its row is empty.
  */
 export function encodeRoleProbe(role: 'commit' | 'remit', token: Hex, generation: FundGeneration): Hex {
   const rows = [{ ...EMPTY_ROW, token }];
@@ -171,10 +161,7 @@ export function encodeRoleProbe(role: 'commit' | 'remit', token: Hex, generation
 const IS_STOPPED = encodeErrorResult({ abi, errorName: 'IsStopped' });
 const UNAUTHORIZED = encodeErrorResult({ abi, errorName: 'Unauthorized' });
 
-/**
- * Checks whether the revert means that the fund rejects all calls like this one. Returns the reason, or null if the
- * revert concerns only the rows of this call.
- */
+/** Why the fund rejects all calls like this one, or null if the revert concerns only the rows of this call. */
 export function fundBlockedReason(revert: Hex): 'fund_stopped' | 'role_missing' | null {
   if (revert.startsWith(IS_STOPPED)) return 'fund_stopped';
   return revert.startsWith(UNAUTHORIZED) ? 'role_missing' : null;
@@ -183,9 +170,8 @@ export function fundBlockedReason(revert: Hex): 'fund_stopped' | 'role_missing' 
 type FundEventName = 'Committed' | 'Remitted' | 'BatchFail';
 
 /**
- * Returns the name of the fund's event for each row, or null for a row without an event in the logs. The fund may emit
- * its events in any order, so rows and events are matched by their values. If several rows have equal values, each of
- * them gets a different event.
+ * Returns the name of each row's event, or null. The fund may emit its events in any order, so rows and events are
+ * matched by their values; equal rows get different events.
  */
 export function matchRows(
   fund: Hex,
@@ -218,7 +204,6 @@ export type FundEvent = {
 
 type RowArguments = { kind?: bigint; id?: Hex; user: Hex; option: Hex; token: Hex; amount: bigint };
 
-/** The events about rows, of both generations. */
 const EVENTS = [...abi, ...abiV2].filter(
   (item) => item.type === 'event' && ['Committed', 'Remitted', 'BatchFail'].includes(item.name),
 ) as Abi;
@@ -255,9 +240,8 @@ const FUNCTIONS: ReadonlyMap<string, AbiFunction> = new Map(
 );
 
 /**
- * Decodes a commit or a refund. Returns null for any other call, or if an amount cannot be determined. Also returns
- * null if the data is not in canonical ABI encoding, because another decoder could read different amounts from such
- * data.
+ * Returns null for any other call, and if the data is not in canonical ABI encoding, because another decoder could
+ * read different amounts from such data.
  */
 export function readFundCall(data: Hex): FundCall | null {
   const item = FUNCTIONS.get(data.slice(0, 10).toLowerCase());
@@ -272,7 +256,6 @@ export function readFundCall(data: Hex): FundCall | null {
   return { functionName: item.name as FundCall['functionName'], amounts };
 }
 
-/** Returns whether the selector belongs to a commit or a refund. */
 export function isFundCall(selector: string): boolean {
   return FUNCTIONS.has(selector);
 }

@@ -6,9 +6,8 @@ import { hexToBytes, keccak256 } from 'viem/utils';
 const HALF_ORDER = Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex');
 
 /**
- * Returns whether the key of `address` (lower case) signed `hash`. Accepts 65 bytes (r, s and v) or the compact 64
- * bytes of EIP-2098. In the 65-byte form, v is 27 or 28; some hardware wallets use 0 or 1. Rejects signatures with a
- * high s, which are malleable.
+ * Accepts 65 bytes (v is 27 or 28; some hardware wallets use 0 or 1) or the compact 64 bytes of EIP-2098. Rejects
+ * signatures with a high s, which are malleable.
  */
 export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length === 64) return isSignedByKey(address, hash, expandCompact(signature));
@@ -21,8 +20,7 @@ export function isSignedByKey(address: string, hash: Uint8Array, signature: Uint
 }
 
 /**
- * Expands a compact signature (EIP-2098) to 65 bytes. In the compact form, the top bit of s holds the parity. The bit
- * is free, because s is at most half the order.
+ * In the compact form (EIP-2098), the top bit of s holds the parity. It is free, because s is at most half the order.
  */
 function expandCompact(signature: Uint8Array): Uint8Array {
   const parity = (signature[32] ?? 0) >> 7;
@@ -33,8 +31,8 @@ function expandCompact(signature: Uint8Array): Uint8Array {
 
 /** Signs `hash` and returns the 65 bytes r, s, v that contracts expect. */
 export function signHash(privateKey: Hex, hash: Hex): Hex {
-  // `signRecoverable` refuses a hash with too few bytes, which `Buffer.from` returns if a digit is not hex. viem, which is
-  // slower, converts the key, because `Buffer.from` would leave a copy of the key in memory that other buffers share.
+  // `signRecoverable` refuses a hash with too few bytes, which `Buffer.from` returns if a digit is not hex. viem
+  // converts the key, because `Buffer.from` would leave a copy of it in memory that other buffers share.
   const bytes = Buffer.from(hash.slice(2), 'hex');
   const { signature, recoveryId } = signRecoverable(bytes, hexToBytes(privateKey));
   const v = (27 + recoveryId).toString(16);

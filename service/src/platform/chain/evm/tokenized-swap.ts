@@ -15,10 +15,8 @@ const PAUSE_BUY = 4n;
 const PAUSE_SELL = 8n;
 
 /**
- * Reads which sides (buy, sell) can be traded now. The contract's status, which also reflects the venue's own pauses,
- * has one of two forms:
- * - Two words: the state of both sides, then flags that pause one side or both.
- * - Three words: flags for both sides, the state of the buy side, then the state of the sell side.
+ * The status, which also reflects the venue's own pauses, is either the state of both sides and flags that pause one
+ * side or both, or flags for both sides, the state of the buy side and that of the sell side.
  */
 export async function readTokenizedStatus(
   { reader }: EvmChain,
@@ -35,7 +33,6 @@ export async function readTokenizedStatus(
   return { buy: isOpen(PAUSE_BUY), sell: isOpen(PAUSE_SELL) };
 }
 
-/** Reads the fee that the contract deducts from a buyer's gross amount. */
 export async function readBuyFee(
   { reader }: EvmChain,
   swap: Hex,
@@ -79,9 +76,9 @@ export function readDomainSeparator({ reader }: EvmChain, swap: Hex): Promise<He
 type SwapLog = EventLog & { transactionHash: Hex };
 
 /**
- * Reads the swaps in a range of blocks, and the timestamp of the last block in seconds since the epoch. Filters by
- * address and first topic only, because deployments index different arguments. Sends both queries to one node, which
- * must have the last block: a node that lags behind would leave out the latest swaps.
+ * Also returns the timestamp of the last block, in seconds. Filters by address and first topic only, because
+ * deployments index different arguments. Both queries go to one node, which must have the last block: a node that
+ * lags behind would leave out the latest swaps.
  */
 export async function readSwaps(
   { rpc }: EvmChain,
@@ -115,9 +112,8 @@ export type ExecutedSwap = { wallet: Hex; input: Hex; output: Hex; attestationId
 const ARGUMENT_COUNT = 8;
 
 /**
- * Returns whether a `Swapped` event reports this swap. The first four arguments are user, input, output and
- * attestation; each is one word. Deployments differ in which arguments they index, so this function tries every
- * combination.
+ * The first four arguments are user, input, output and attestation, each one word. Deployments differ in which
+ * arguments they index, so this tries every combination.
  */
 export function isSwapOf({ topics, data }: EventLog, swap: ExecutedSwap): boolean {
   const [topic, ...indexed] = topics.map((word) => word.toLowerCase());
@@ -126,8 +122,7 @@ export function isSwapOf({ topics, data }: EventLog, swap: ExecutedSwap): boolea
   const wanted = [swap.wallet, swap.input, swap.output, toHex(swap.attestationId)].map((value) =>
     pad(value).toLowerCase(),
   );
-  // Most events belong to other orders. This check skips such events early, because trying every placement would be
-  // slow.
+  // Most events belong to other orders, and trying every placement is slow.
   if (!wanted.every((word) => indexed.includes(word) || plain.includes(word))) return false;
   return PLACEMENTS.some((isIndexed) => {
     const topicWords = [...indexed];

@@ -17,18 +17,12 @@ import type { EventLog } from './node-reads.ts';
 
 const { abi, deployedBytecode: code } = transferProbe;
 const TRANSFER_TOPIC = keccak256(toHex('Transfer(address,address,uint256)'));
-/**
- * How many recent blocks to search for holders. If the node rejects the first range, as it may for a busy token, the
- * second range is used.
- */
+/** In blocks. The second is used if the node rejects the first, as it may for a busy token. */
 const HOLDER_RANGES = [2_000n, 20n];
 const MAX_HOLDERS = 20;
 const MAX_PROBED = 10n ** 12n;
 
-/**
- * Views found only in tokens whose balances change without transfers: staking tokens, lending tokens and tokens with an
- * elastic supply.
- */
+/** Found only in tokens whose balances change without transfers: staking, lending and elastic supply. */
 const REBASING_VIEWS = parseAbi([
   'function sharesOf(address account) view returns (uint256)',
   'function scaledBalanceOf(address account) view returns (uint256)',
@@ -36,10 +30,7 @@ const REBASING_VIEWS = parseAbi([
 ]);
 const FEE_VIEWS = parseAbi(['function basisPointsRate() view returns (uint256)']);
 
-/**
- * Checks whether transfers of the token move exact amounts. Returns the reason if they do not, or null if they do or if
- * the probe cannot tell.
- */
+/** Returns why transfers of the token do not move exact amounts, or null, also if the probe cannot tell. */
 export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex): Promise<string | null> {
   const { reader } = chain;
   const views = {
@@ -58,10 +49,7 @@ export async function findInexactTransfers(chain: EvmChain, token: Hex, to: Hex)
   return `charges a fee on transfers: of ${probed.amount} sent, ${probed.received} arrive; only tokens with exact transfers can fund an offer`;
 }
 
-/**
- * Simulates a transfer by a recent holder. Returns null if no recent holder is found or the node cannot simulate the
- * transfer.
- */
+/** Null if no recent holder is found or the node cannot simulate the transfer. */
 async function probeTransfer(
   chain: EvmChain,
   token: Hex,

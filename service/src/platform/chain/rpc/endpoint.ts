@@ -14,36 +14,30 @@ import { NodeError } from './failures.ts';
 export type RpcCall = { method: string; params: unknown };
 
 /**
- * A node's reply to one call. The error is a `NodeError` if it answers the call, such as a revert. An `UpstreamFailure`
- * means that the node could not answer the call; `Rpc` then asks another node, and returns an `ApiError` if none can.
+ * A `NodeError` answers the call, such as a revert. After an `UpstreamFailure`, `Rpc` asks another node, and returns
+ * an `ApiError` if none can answer.
  */
 export type RpcReply = { result: unknown } | { error: Error };
 
-/** One RPC URL with its connections and its circuit breaker. */
 export type Endpoint = {
   /** The name of the provider that runs the endpoint. Endpoints of one provider are not independent of each other. */
   provider: string;
   /**
-   * Returns whether a call may be sent now. If the answer is true while the circuit is open, the caller must send its
-   * call. That call is the probe that decides whether the circuit closes.
+   * If the answer is true while the circuit is open, the caller must send its call: it is the probe that decides
+   * whether the circuit closes.
    */
   isAvailable(): boolean;
-  /** Returns true if the circuit is closed and `distrust` has not been called recently. */
   isTrusted(now: number): boolean;
   /**
-   * Posts the calls as one HTTP request. If all connections are in use, waits in the queue `lane`. Each partner has its
-   * own lane, and the lanes take turns. Throws `UpstreamFailure` if there is no valid response.
+   * One HTTP request. If all connections are in use, waits in `lane`. Throws `UpstreamFailure` if there is no valid
+   * response.
    */
   post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]>;
   /** Tells calls to prefer other endpoints for a while, because this one lags behind or has sent a bad response. */
   distrust(forMs?: number): void;
-  /**
-   * If `isExcluded` is true, stops using the endpoint, because it serves another chain. If false, uses the endpoint
-   * again.
-   */
+  /** While it serves another chain. */
   exclude(isExcluded: boolean): void;
   isExcluded(): boolean;
-  /** The number of HTTP requests by outcome. */
   outcomes: Readonly<Partial<Record<RpcOutcome, number>>>;
   close(): Promise<void>;
 };
@@ -58,8 +52,8 @@ const DISTRUST_MS = 1_000;
 const MAX_RESPONSE_BYTES = 32 * 1_048_576;
 
 /**
- * Decides what a node's error means. Returns null if the error answers the call: a revert, or a transaction that the
- * node rejects. Any other error is a failure of the node, and another node may be able to answer.
+ * Null if the error answers the call: a revert, or a transaction that the node rejects. Otherwise another node may be
+ * able to answer.
  */
 export type ClassifyError = (method: string, error: NodeError) => 'rate_limited' | 'invalid_response' | null;
 
@@ -85,10 +79,7 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
     distrustedUntil = Math.max(distrustedUntil, performance.now() + forMs);
   };
 
-  /**
-   * Records a failed call. An invalid response does not open the circuit, because such a response does not keep calls
-   * waiting for long. Instead, calls prefer other endpoints for a while.
-   */
+  /** An invalid response does not keep calls waiting for long, so calls only prefer other endpoints for a while. */
   function recordFailure({ kind, asksToWait, retryAfterSeconds }: UpstreamFailure): void {
     if (asksToWait) circuit.pause(retryAfterSeconds * 1000);
     else if (kind === 'invalid_response') {
@@ -100,8 +91,8 @@ export function openEndpoint(url: string, classifyError: ClassifyError): Endpoin
   async function post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const leave = await connections.take(lane, timeoutMs).catch((error: unknown) => {
-      // A lack of free connections is not the endpoint's fault, so it is normally not recorded as a failure. But while
-      // the circuit is open, this call may be the probe, and other calls wait until the probe succeeds or fails.
+      // A lack of free connections is not the endpoint's fault. But while the circuit is open, this call may be the
+      // probe that other calls wait for.
       if (!circuit.isClosed()) circuit.fail();
       throw error;
     });
@@ -165,8 +156,7 @@ async function postCalls(
 }
 
 /**
- * If a reply cannot be read, adds its HTTP error status to the message: a provider that refuses an API key does not
- * always answer in JSON-RPC.
+ * Adds the HTTP error status to the message: a provider that refuses an API key does not always answer in JSON-RPC.
  */
 function namingStatus<T>(status: number, read: () => T): T {
   try {
@@ -177,7 +167,6 @@ function namingStatus<T>(status: number, read: () => T): T {
   }
 }
 
-/** Returns whether the node could not answer the call. */
 export function isFailed(reply: RpcReply): boolean {
   return 'error' in reply && reply.error instanceof UpstreamFailure;
 }
@@ -220,9 +209,8 @@ function readReply(reply: unknown, method: string, classifyError: ClassifyError)
 }
 
 /**
- * Returns the name of the provider that runs an RPC endpoint. Endpoints with the same name count as one source. The
- * name comes from `#provider=NAME` in the URL. Without this fragment, the name is the IP address or the last two labels
- * of the host name. All hosts under a public suffix such as `co.uk` therefore count as one source.
+ * Endpoints with the same name count as one source. The name comes from `#provider=NAME` in the URL; without it, it
+ * is the IP address or the last two labels of the host name, even under a public suffix such as `co.uk`.
  */
 export function providerName(url: string): string {
   const { hostname, hash } = new URL(url);
@@ -232,10 +220,7 @@ export function providerName(url: string): string {
   return hostname.split('.').slice(-2).join('.');
 }
 
-/**
- * Returns the result of one reply in a batch, or null if the reply has no result. Throws if the reply is missing or is
- * an error.
- */
+/** Null if the reply has no result. Throws if the reply is missing or is an error. */
 export function resultOf(reply: RpcReply | undefined): unknown {
   if (reply === undefined) throw new Error('the batch has too few replies');
   if ('error' in reply) throw reply.error;

@@ -18,7 +18,6 @@ export function rpcError(chain: string, failure: UpstreamFailure): ApiError {
   return upstreamError(`rpc:${chain}`, failure);
 }
 
-/** Finds the `NodeError` among the causes of an error. */
 export function findNodeError(error: unknown): NodeError | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (current instanceof NodeError) return current;

@@ -15,35 +15,30 @@ import { type EndpointHead, type HeadQuery, type SurveyOptions, surveyEndpoints 
 export type Accept = (replies: RpcReply[]) => void;
 
 /**
- * JSON-RPC to the nodes of one chain. Every call may be retried: reading is idempotent, and so is sending a transaction
- * that is already signed. If a node cannot answer a call, or has no result for it, other nodes are asked.
+ * Every call may be retried: reading is idempotent, and so is sending a signed transaction. If a node cannot answer a
+ * call, or has no result for it, other nodes are asked.
  */
 export type Rpc = {
   /** Makes one call. Throws `NodeError` if it reverts or a node rejects it, `ApiError` if no node can answer it. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
   /**
-   * Sends one call to every endpoint of this chain and returns the first result. If all endpoints fail, throws the
-   * error of a node that rejected the call, or an upstream error if no node rejected it.
+   * Sends the call to every endpoint and returns the first result. If all fail, throws the error of a node that
+   * rejected the call, or else an upstream error.
    */
   requestAll(call: { method: string; params?: unknown }): Promise<unknown>;
   /** Makes several calls in one HTTP request. All replies are from the same node. */
   batch(calls: RpcCall[], accept?: Accept): Promise<RpcReply[]>;
   /** Reads the latest block of every endpoint. Endpoints that lag behind are then tried last; see `surveyEndpoints`. */
   survey(): Promise<EndpointHead[]>;
-  /**
-   * Returns an `Rpc` to the same nodes for one partner. Partners take turns when all connections to a node are in use.
-   */
   inLane(lane: string): Rpc;
   /** Returns one `Rpc` per provider, so that answers from independent sources can be compared. */
   providers(): Rpc[];
-  /** The number of HTTP requests sent so far, not counting surveys. */
   sent(): number;
   /** Returns the number of HTTP requests by outcome for each endpoint. The endpoints are in the configured order. */
   outcomes(): { provider: string; outcomes: Endpoint['outcomes'] }[];
   close(): Promise<void>;
 };
 
-/** The protocol-specific behavior of nodes. */
 export type Protocol = { classifyError: ClassifyError; headQuery: HeadQuery };
 
 type RpcOptions = Partial<Omit<SurveyOptions, 'query'>> & {
@@ -57,15 +52,11 @@ type RpcOptions = Partial<Omit<SurveyOptions, 'query'>> & {
 type RpcParts = { chain: string; endpoints: Endpoint[]; timeoutMs: number; survey: SurveyOptions };
 
 const MAX_WAITING = 1_000;
-/** The lane for this service's own work, which belongs to no partner. */
 const OWN_LANE = '';
 const SURVEY_INTERVAL_MS = 5_000;
 const MAX_LAG_SECONDS = 60;
 
-/**
- * Opens the endpoints of a chain. Calls try endpoints in the configured order, except that failing and stale endpoints
- * come last.
- */
+/** Calls try endpoints in the configured order, except that failing and stale ones come last. */
 export function openRpc({ chain, urls, timeoutMs, protocol, ...options }: RpcOptions): Rpc {
   const query = protocol.headQuery;
   const survey = { network: null, query, maxLagSeconds: MAX_LAG_SECONDS, now: realTime, ...options };
@@ -99,10 +90,7 @@ function createRpc(parts: RpcParts): Pick<Rpc, 'inLane'> {
     }
   }
 
-  /**
-   * Retries a failed or incomplete attempt on the next best endpoint until the time or attempt limit is reached. Returns
-   * the most complete replies.
-   */
+  /** Retries a failed or incomplete attempt on the next best endpoint. Returns the most complete replies. */
   async function tryEndpoints(lane: string, calls: RpcCall[], accept?: Accept): Promise<RpcReply[]> {
     const deadline = performance.now() + timeoutMs;
     const tries = new Map<Endpoint, number>();
@@ -204,9 +192,8 @@ function acceptOrDistrust(endpoint: Endpoint, replies: RpcReply[], accept?: Acce
 }
 
 /**
- * Picks the endpoint that this call has tried least often. Among equals, prefers trusted endpoints, then the configured
- * order. Skips endpoints whose circuit is open. The exception: after a failed attempt, picks an untried endpoint even
- * if its circuit is open, rather than fail the call.
+ * The endpoint that this call has tried least often; among equals, trusted ones, then the configured order. Skips
+ * open circuits, except that an untried endpoint is better than to fail the call after a failed attempt.
  */
 function pickEndpoint(
   endpoints: Endpoint[],

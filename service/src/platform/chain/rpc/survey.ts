@@ -1,10 +1,8 @@
 import { UpstreamFailure } from '../../outbound/failure.ts';
 import type { Endpoint, RpcCall, RpcReply } from './endpoint.ts';
 
-/** The latest block of a node. `network` identifies the node's chain. `timestamp` is in seconds since the epoch. */
 type Head = { network: string; number: bigint; timestamp: number };
 
-/** The latest block of one endpoint. */
 export type EndpointHead = Head & {
   provider: string;
   /** The position of the endpoint's URL in the configured list, counted from 0. */
@@ -13,10 +11,7 @@ export type EndpointHead = Head & {
 
 /** The requests that ask a node for its head, and how to read the results. */
 export type HeadQuery = {
-  /**
-   * Each inner list is one HTTP request. A list of several calls is sent as a batch. If some of a chain's providers
-   * reject batches, each call needs its own list.
-   */
+  /** Each inner list is one HTTP request, so a provider that rejects batches needs a list per call. */
   requests: RpcCall[][];
   /** Returns null if the results are malformed. */
   read(results: unknown[]): Head | null;
@@ -28,23 +23,21 @@ export type SurveyOptions = {
   query: HeadQuery;
   /** How many seconds an endpoint's head may lag behind the newest head. */
   maxLagSeconds: number;
-  /** The current time in milliseconds since the epoch. */
   now(): number;
 };
 
 const SURVEY_TIMEOUT_MS = 1_500;
 const STALE_DISTRUST_MS = 15_000;
 /**
- * How far in the future a head's timestamp may be. A later timestamp means that the node lies or a clock is wrong. Such
- * a head is not used to judge other endpoints, because honest endpoints would look stale in comparison.
+ * A later timestamp means that the node lies or a clock is wrong. Such a head is not used to judge other endpoints,
+ * because honest ones would look stale in comparison.
  */
 const MAX_FUTURE_SECONDS = 60;
 
 /**
- * Asks every endpoint for its chain and head, and returns the heads of the endpoints that answered. Excludes endpoints
- * that serve another chain. Demotes endpoints whose head is too old or too far in the future. Compares timestamps
- * rather than block numbers: a lying endpoint could report any block number, but its timestamp must be close to the
- * current time.
+ * Excludes endpoints that serve another chain, and demotes those whose head is too old or too far in the future.
+ * Compares timestamps rather than block numbers: a lying endpoint could report any block number, but its timestamp
+ * must be close to the current time.
  */
 export async function surveyEndpoints(
   endpoints: readonly Endpoint[],

@@ -16,10 +16,7 @@ export function keyOf(address: string): Uint8Array<ArrayBuffer> {
   return base58.decode(address) as Uint8Array<ArrayBuffer>;
 }
 
-/**
- * Returns the address that the system program derives from `base`, a seed and `owner`. Only `base` can create an
- * account at this address.
- */
+/** Derived by the system program. Only `base` can create an account at this address. */
 export function deriveWithSeed(base: string, seed: string, owner: string): string {
   const bytes = Buffer.from(seed);
   if (bytes.length > MAX_SEED_BYTES)
@@ -35,10 +32,7 @@ export function associatedAccount(wallet: string, mint: string): string {
   );
 }
 
-/**
- * Tries bumps (values of an extra seed byte) from 255 down, and returns the first address that is not on the curve. No
- * private key can exist for such an address.
- */
+/** Tries bumps (values of an extra seed byte) from 255 down until no private key can exist for the address. */
 function findProgramAddress(seeds: readonly Uint8Array[], program: Uint8Array): string {
   for (let bump = 255; bump >= 0; bump--) {
     const address = hash([...seeds, Uint8Array.of(bump), program, PROGRAM_ADDRESS_MARKER]);
@@ -66,10 +60,8 @@ function hash(parts: readonly Uint8Array[]): Buffer {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Returns the seed of a participation's receipt, the account whose existence proves that the commit or refund
- * succeeded. The seed is the participation's id in 22 characters, a dot, and a letter for commit or refund. The seed
- * depends on nothing else. An operator key can therefore create only one receipt of each kind for a participation, even
- * if several nodes or databases use the key.
+ * The receipt proves that the commit or refund succeeded. Its seed depends on nothing else, so an operator key can
+ * create only one of each kind for a participation, even if several nodes or databases use the key.
  */
 export function receiptSeed(participationId: string, kind: 'commit' | 'remit'): string {
   if (!UUID.test(participationId)) throw new Error('the participation id is not a UUID');
@@ -82,7 +74,6 @@ export function receiptAddress(operator: string, participationId: string, kind: 
   return deriveWithSeed(operator, receiptSeed(participationId, kind), TOKEN_PROGRAM);
 }
 
-/** Returns the seed of an offer's fund account. */
 export function fundSeed(slug: string): string {
   return `fund.${hash([Buffer.from(slug)])
     .toString('base64url')

@@ -16,9 +16,8 @@ const APPROVE_CHECKED = 13;
 const BATCH = 255;
 
 /**
- * Returns the approvals among executed instructions, including inner instructions. Also reads each item of a token
- * program batch, because the items do not appear as inner instructions. Accepts approvals with extra bytes at the end,
- * because the program ignores such bytes.
+ * Also reads inner instructions and the items of a token program batch, which do not appear as inner instructions.
+ * Accepts extra bytes at the end, because the program ignores them.
  */
 export function readTokenApprovals(instructions: readonly WireInstruction[]): TokenApproval[] {
   return listTokenInstructions(instructions).flatMap((each) => readApproval(each) ?? []);
@@ -26,7 +25,6 @@ export function readTokenApprovals(instructions: readonly WireInstruction[]): To
 
 export type TokenInstruction = { accounts: string[]; data: Buffer };
 
-/** Returns the instructions of the token program. Each batch is replaced by its items. */
 export function listTokenInstructions(instructions: readonly WireInstruction[]): TokenInstruction[] {
   return instructions.filter(({ program }) => program === TOKEN_PROGRAM).flatMap(expandBatch);
 }

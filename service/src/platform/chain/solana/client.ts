@@ -4,7 +4,6 @@ import { openRpc, type Protocol, type Rpc } from '../rpc/rpc.ts';
 import { CLOCK_SYSVAR } from './addresses.ts';
 import { parseAccount } from './token-accounts.ts';
 
-/** A Solana cluster that the service has RPC endpoints for. */
 export type SolanaChain = {
   name: SolanaChainName;
   facts: ChainFacts;
@@ -27,12 +26,10 @@ export function openSolanaChain(
   return { name, facts, rpc, memoize: createMemoize() };
 }
 
-/** Returns the chain for one partner. The partner's calls wait in a separate lane, and lanes take turns. */
 export function solanaInLane(chain: SolanaChain, lane: string): SolanaChain {
   return { ...chain, rpc: chain.rpc.inLane(lane) };
 }
 
-/** Returns one view of the chain per provider, so that answers from independent sources can be compared. */
 export function providerViews(chain: SolanaChain): SolanaChain[] {
   return chain.rpc.providers().map((rpc) => ({ ...chain, rpc }));
 }
@@ -52,7 +49,6 @@ const RATE_LIMITED = -32429;
 /** The node has the transaction, but the transaction's version is newer than the caller accepts. */
 export const UNSUPPORTED_VERSION = -32015;
 
-/** The JSON-RPC of Solana nodes. */
 const SOLANA_PROTOCOL: Protocol = {
   classifyError: (method, { code }) => {
     if (code === RATE_LIMITED) return 'rate_limited';
@@ -75,7 +71,6 @@ const SOLANA_PROTOCOL: Protocol = {
   },
 };
 
-/** Reads the slot and the time from the reply to `getAccountInfo` for the clock account. */
 export function readClock(reply: unknown): { number: bigint; timestamp: number } | null {
   const account = parseAccount((reply as { value?: unknown } | null)?.value);
   if (account === null || account.data.length < 40) return null;

@@ -26,10 +26,8 @@ type Meta = {
 type Reply = { slot?: unknown; transaction?: unknown; meta?: Meta | null };
 
 /**
- * Reads a transaction with the commitment level `confirmed`. Returns null if the node does not know the transaction,
- * although the transaction may still exist. Throws `MalformedTransaction` if the transaction's version is not
- * supported. If a node does not record inner instructions, tries another node, because a reply without them could hide
- * an approval.
+ * Null if the node does not know the transaction, which may still exist. Throws `MalformedTransaction` for an
+ * unsupported version. A reply without inner instructions could hide an approval, so another node is tried.
  */
 export async function readTransaction(
   { rpc }: SolanaChain,

@@ -14,10 +14,7 @@ import {
   TOKEN_PROGRAM,
 } from './addresses.ts';
 
-/**
- * This file builds all instructions that the operator signs. They belong to the system, token, associated token,
- * compute budget and memo programs.
- */
+/** All instructions that the operator signs. */
 
 const u32 = (value: number) => {
   const bytes = Buffer.alloc(4);
@@ -48,10 +45,7 @@ export function transferLamports(from: string, to: string, lamports: bigint): In
   return instruction(SYSTEM_PROGRAM, [signer(keyOf(from)), writable(keyOf(to))], [u32(2), u64(lamports)]);
 }
 
-/**
- * Allocates an account. Only `base` can allocate the account, and only once. So an allocated account proves that the
- * transaction ran.
- */
+/** Only `base` can allocate the account, and only once. So an allocated account proves that the transaction ran. */
 export function allocateWithSeed(account: string, base: string, seed: string, bytes: number): Instruction {
   const text = Buffer.from(seed);
   return instruction(
@@ -79,7 +73,6 @@ type TokenTransfer = {
   source: string;
   mint: string;
   destination: string;
-  /** A multisig account. */
   authority: string;
   signers: readonly string[];
   amount: bigint;
@@ -98,7 +91,6 @@ export function transferChecked(transfer: TokenTransfer): Instruction {
   return instruction(TOKEN_PROGRAM, accounts, [Uint8Array.of(12), u64(amount), Uint8Array.of(decimals)]);
 }
 
-/** Closes an empty token account and sends its lamports to the owner. */
 export function closeAccount(account: string, owner: string): Instruction {
   const accounts = [writable(keyOf(account)), writable(keyOf(owner)), signer(keyOf(owner), false)];
   return instruction(TOKEN_PROGRAM, accounts, [Uint8Array.of(9)]);

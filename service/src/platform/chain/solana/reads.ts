@@ -29,8 +29,8 @@ function invalid({ name }: SolanaChain, method: string) {
 }
 
 /**
- * Reads accounts at the slot `minSlot` or later. Returns them in the order of `addresses`, with null for an account
- * that does not exist. If a node has not reached the slot, it rejects the call, and another node is tried.
+ * In the order of `addresses`, null for an account that does not exist. A node that has not reached `minSlot` rejects
+ * the call, and another one is tried.
  */
 export async function readAccounts(
   chain: SolanaChain,
@@ -69,7 +69,6 @@ export async function readAccountsAndSlot(
   };
 }
 
-/** Reads the latest finalized slot and its block height. */
 export async function readEpoch(chain: SolanaChain): Promise<{ slot: bigint; height: bigint }> {
   const reply = await call(chain, 'getEpochInfo', [{ commitment: 'finalized' }]);
   const { absoluteSlot, blockHeight } = (reply ?? {}) as { absoluteSlot?: unknown; blockHeight?: unknown };
@@ -79,9 +78,8 @@ export async function readEpoch(chain: SolanaChain): Promise<{ slot: bigint; hei
 }
 
 /**
- * Returns the time of the latest confirmed block in milliseconds since the epoch, from the cluster's clock account.
- * Returns Infinity if the clock account is behind the latest slot: its time is then outdated, and every deadline must
- * count as passed.
+ * The time of the latest confirmed block in milliseconds. Infinity if the clock account is behind the latest slot:
+ * its time is then outdated, and every deadline must count as passed.
  */
 export async function readChainTime(chain: SolanaChain): Promise<number> {
   const options = { commitment: 'confirmed', encoding: 'base64' };
@@ -98,10 +96,9 @@ type Blockhash = { hash: string; lastValidHeight: bigint };
 const MAX_BLOCKHASH_BLOCKS = 1_500n;
 
 /**
- * Reads a confirmed blockhash and the last block height at which it is valid. Takes this height from the node instead
- * of computing it, because the lifetime of blockhashes may change. `height` is the current finalized block height. If
- * the blockhash has expired by that height or is valid for implausibly long, tries another node: otherwise, a caller
- * would give up a transaction that can still land, or wait months for one to expire.
+ * Takes the last valid height from the node, because the lifetime of blockhashes may change. If it is below the
+ * finalized `height` or implausibly far, tries another node: a caller would otherwise give up a transaction that can
+ * still land, or wait months for one to expire.
  */
 export async function readBlockhash(chain: SolanaChain, height: bigint): Promise<Blockhash> {
   const reply = await call(chain, 'getLatestBlockhash', [{ commitment: 'confirmed' }], ([first]) => {
@@ -125,10 +122,7 @@ function parseBlockhash(reply: unknown, height: bigint): Blockhash {
 
 export type SignatureStatus = { slot: bigint; isConfirmed: boolean; isFailed: boolean };
 
-/**
- * Reads the statuses of transactions, in the order of `signatures`. Null does not prove that a transaction failed:
- * nodes can lose statuses.
- */
+/** Null does not prove that a transaction failed: nodes can lose statuses. */
 export async function readStatuses(
   chain: SolanaChain,
   signatures: readonly string[],
@@ -154,9 +148,7 @@ function parseStatus(value: unknown): SignatureStatus | null {
   };
 }
 
-/**
- * Reads the minimum balance that makes an account of `bytes` bytes rent-exempt. The cluster can change this minimum.
- */
+/** The cluster can change this minimum. */
 export async function readRent(chain: SolanaChain, bytes: number): Promise<bigint> {
   const value = Number(await call(chain, 'getMinimumBalanceForRentExemption', [bytes]));
   if (!Number.isSafeInteger(value)) throw invalid(chain, 'getMinimumBalanceForRentExemption');
@@ -170,9 +162,7 @@ export async function readBalance(chain: SolanaChain, address: string): Promise<
   return BigInt(value);
 }
 
-/**
- * Returns recent prices per compute unit, in millionths of a lamport, for transactions that write to these accounts.
- */
+/** In millionths of a lamport per compute unit, for transactions that write to these accounts. */
 export async function readPrices(chain: SolanaChain, writable: readonly string[]): Promise<bigint[]> {
   const reply = await call(chain, 'getRecentPrioritizationFees', [writable]);
   if (!Array.isArray(reply)) throw invalid(chain, 'getRecentPrioritizationFees');
@@ -184,8 +174,8 @@ export async function readPrices(chain: SolanaChain, writable: readonly string[]
 export type SignatureEntry = { signature: string; slot: bigint; memo: string | null; isFailed: boolean };
 
 /**
- * Lists finalized transactions that mention an address, newest first: those older than the transaction `before` and
- * newer than the transaction `until`. The list may be incomplete, because nodes do not always return every transaction.
+ * Finalized ones that mention the address, newest first, older than `before` and newer than `until`. The list may be
+ * incomplete, because nodes do not always return every transaction.
  */
 export async function readSignatures(
   chain: SolanaChain,
@@ -211,9 +201,8 @@ export async function readSignatures(
 }
 
 /**
- * Sends signed bytes to every endpoint. Succeeds if a node accepts the bytes for relay, which does not mean that the
- * transaction will be executed. Throws if no node accepts the bytes. Asks the nodes to skip the simulation. Also asks
- * the nodes not to resend the transaction, because the service itself resends it. Repeating the call is safe.
+ * Sends to every endpoint. Acceptance by a node does not mean that the transaction will be executed. Nodes need not
+ * simulate or resend it, because the service does. Repeating the call is safe.
  */
 export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Promise<void> {
   const options = { encoding: 'base64', skipPreflight: true, maxRetries: 0 };
@@ -221,15 +210,12 @@ export async function sendTransaction({ rpc }: SolanaChain, raw: Uint8Array): Pr
   await rpc.requestAll({ method: 'sendTransaction', params });
 }
 
-/**
- * `error` is the error that the transaction would fail with, as nodes describe it, or null if the transaction would
- * succeed.
- */
+/** `error` is null if the transaction would succeed. */
 type Simulation = { error: unknown; units: number };
 
 /**
- * Simulates a transaction against the confirmed state without sending it. If a reply has neither an error nor the
- * compute units, tries another node: a transaction sent without compute units would fail.
+ * Without sending it. If a reply has neither an error nor the compute units, tries another node: a transaction sent
+ * without compute units would fail.
  */
 export async function simulateTransaction(chain: SolanaChain, raw: Uint8Array): Promise<Simulation> {
   const options = { encoding: 'base64', commitment: 'confirmed', sigVerify: false };

@@ -2,17 +2,14 @@ import { createHash, verify } from 'node:crypto';
 import { ED25519_SPKI_PREFIX } from '../../../kernel/ed25519-key.ts';
 import { decodeBase58 } from '../address.ts';
 
-/**
- * The first bytes of every off-chain message. No transaction can start with 0xff, so no off-chain message is also a
- * transaction.
- */
+/** No transaction can start with 0xff, so no off-chain message is also a transaction. */
 const SIGNING_DOMAIN = Buffer.from('\xffsolana offchain', 'latin1');
 const SIGNATURE_BYTES = 64;
 const MAX_TEXT_BYTES = 0xffff;
 
 /**
- * Returns whether the key of `address` signed `text`. Most wallets sign the text itself; hardware wallets and the
- * Solana CLI put an off-chain message header in front of it.
+ * Most wallets sign the text itself; hardware wallets and the Solana CLI put an off-chain message header in front of
+ * it.
  */
 export async function isSignedMessage(address: string, text: string, signature: string): Promise<boolean> {
   const publicKey = decodeBase58(address, 32);
@@ -24,8 +21,8 @@ export async function isSignedMessage(address: string, text: string, signature: 
 }
 
 /**
- * Decodes a signature in hexadecimal, in base58, or in base64 with or without padding. Unpadded base64 that starts with
- * "1" can also be valid base58. In that case, returns both results.
+ * In hexadecimal, base58, or base64 with or without padding. Unpadded base64 that starts with "1" can also be valid
+ * base58; then returns both.
  */
 function decodeSignature(signature: string): Uint8Array[] {
   const hex = signature.replace(/^0x/, '');
@@ -37,10 +34,7 @@ function decodeSignature(signature: string): Uint8Array[] {
   ].filter((bytes) => bytes !== null);
 }
 
-/**
- * Lists the off-chain messages that can carry the text. There are several, because the request does not say which
- * header, format or domain was signed.
- */
+/** There are several, because the request does not say which header, format or domain was signed. */
 function* offchainMessages(publicKey: Uint8Array, text: string): Generator<Buffer> {
   const body = Buffer.from(text);
   yield Buffer.concat([SIGNING_DOMAIN, Buffer.from([1, 1]), publicKey, body]);
@@ -58,10 +52,7 @@ function* offchainMessages(publicKey: Uint8Array, text: string): Generator<Buffe
   }
 }
 
-/**
- * Returns the 32-byte application domains that wallets use: zeros, the page's host padded with zeros, and the hash of
- * the host.
- */
+/** Wallets use zeros, the page's host padded with zeros, or the hash of the host. */
 function applicationDomains(text: string): Buffer[] {
   const host = text.split(' ', 1)[0] ?? '';
   const padded = Buffer.alloc(32);
@@ -81,9 +72,8 @@ const SMALL_ORDER_Y = new Set([
 ]);
 
 /**
- * Returns whether the holder of `publicKey` signed `message`. OpenSSL alone is not strict enough: it accepts keys of
- * small order, for which anyone can forge signatures of many messages. So the key and the signature's point R must also
- * be canonical and not of small order. Runs on the thread pool.
+ * OpenSSL alone accepts keys of small order, for which anyone can forge signatures of many messages. So the key and
+ * the signature's point R must also be canonical and not of small order. Runs on the thread pool.
  */
 export async function isSignedByEd25519(
   publicKey: Uint8Array,

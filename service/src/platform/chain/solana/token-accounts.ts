@@ -1,14 +1,12 @@
 import { base58 } from '@scure/base';
 import { TOKEN_PROGRAM } from './addresses.ts';
 
-/** An account as nodes report it. */
 export type AccountInfo = { owner: string; lamports: bigint; data: Buffer };
 
 export type TokenAccount = {
   mint: string;
   owner: string;
   amount: bigint;
-  /** Null if there is no delegate. */
   delegate: string | null;
   delegatedAmount: bigint;
   isFrozen: boolean;

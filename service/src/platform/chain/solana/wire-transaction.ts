@@ -1,11 +1,9 @@
 import { base58 } from '@scure/base';
 
-/** One instruction of a transaction, with the addresses of its accounts. */
 export type WireInstruction = { program: string; accounts: string[]; data: Buffer };
 
 export type WireTransaction = {
   signatures: Buffer[];
-  /** The bytes that were signed. */
   message: Buffer;
   /** The accounts that sign; the first pays the fee. */
   signers: string[];
@@ -69,7 +67,6 @@ function createCursor(bytes: Buffer) {
     take,
     peek: () => bytes[offset] ?? 0,
     rest: () => bytes.subarray(offset),
-    /** Reads a compact-u16. */
     length: (): number => {
       let value = 0;
       for (let shift = 0; shift <= 14; shift += 7) {
