@@ -1,143 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChainName, EvmChainName } from '../chains.ts';
-import { checkNames } from './names.ts';
-import type { OperatorKey, RetiredKey, RoleKey } from './operator-key.ts';
+import { CHAIN_NAMES, type ChainName, EVM_CHAIN_NAMES, type EvmChainName } from '../chains.ts';
+import { isLoopback } from '../loopback.ts';
 import { readOperatorKey, readRetiredKeys, readSolanaKey, readSupplierKey } from './operator-settings.ts';
-import type { Area } from './parsers.ts';
-import {
-  type DocumentSettings,
-  type IdentitySettings,
-  readDocumentSettings,
-  readIdentitySettings,
-  readVenueSettings,
-  type VenueSettings,
-} from './provider-settings.ts';
-import type { LimitName } from './rate-limits.ts';
-import { type Environment, openSource, type Source } from './read.ts';
-import { readLimits, readMaxFees, readRpcUrls } from './repeated-settings.ts';
+import { readDocumentSettings, readIdentitySettings, readVenueSettings } from './provider-settings.ts';
+import { LIMIT_NAMES, type LimitName } from './rate-limits.ts';
+import { type Environment, openSource, type Read, type Source } from './read.ts';
 import { readRoleKeys } from './role-keys.ts';
-import { readSandboxExposure } from './sandbox-settings.ts';
+import { SETTINGS } from './settings.ts';
 
 export type { LimitName };
 
-/** The settings of one process; `kernel/config/settings.ts` describes the variables that hold these settings. */
-export type Config = {
-  profile: 'sandbox' | 'production';
-  host: string;
-  port: number;
-  /** The URL at which clients reach the service. Null = the listening address. */
-  publicUrl: string | null;
-  /** How long a client may take to send a request or to read a reply. */
-  requestTimeoutSeconds: number;
-  /** How many requests one partner can have in progress on a node. */
-  partnerConcurrency: number;
-  /** The mean event loop delay above which requests are refused. */
-  maxEventLoopLagMs: number;
-  /** The expected wait for a database connection above which requests are refused. */
-  maxPoolWaitMs: number;
-  metrics: { host: string; port: number };
-  dataDir: string;
-  /** The PostgreSQL database. Null = the embedded PostgreSQL. */
-  databaseUrl: string | null;
-  /** The database URL for LISTEN and session locks, which need a connection without a pooler. Null = `databaseUrl`. */
-  databaseListenUrl: string | null;
-  databasePool: number;
-  eventsRetentionDays: number;
-  /** How many days to keep handled notices (mails to users), tokenized orders without a trade, and the audit log. */
-  retention: { noticeDays: number; orderDays: number; auditDays: number };
-  clock: 'real' | 'test';
-  /** Whether other machines may reach the sandbox. */
-  sandboxPublic: boolean;
-  /** The secrets for sealing and signing data, newest first. A command may have none. */
-  secrets: Buffer[];
-  logLevel: string;
-  /** Whether the sandbox also starts the demo app. */
-  demo: boolean;
-  /** How to reach the identity provider. Null = the sandbox provider. */
-  identity: IdentitySettings | null;
-  documents: DocumentSettings | null;
-  /** The server that sends mail. Null = the sandbox mailbox. */
-  smtpUrl: string | null;
-  smtpTls: 'required' | 'optional';
-  /** The absolute lifetime of a user's consent to a partner app. */
-  grantDays: number;
-  mailFrom: string;
+/**
+ * The settings of one process; `kernel/config/settings.ts` describes the variables that hold these settings. Null: the
+ * variable is not set and has no default.
+ */
+export type Config = ReturnType<typeof readConfig> & {
   /** The URL of the page that shows the sandbox's mail. Only the sandbox sets this URL. */
   mailboxUrl?: string;
-  /** Networks of the proxies whose `X-Forwarded-For` is trusted. */
-  trustProxy: string[];
-  /** Private networks that webhooks may be sent to. Null = loopback in the sandbox, none in production. */
-  webhookAllowCidrs: string[] | null;
-  /** The URL of the proxy that webhooks pass through. Null = none. */
-  webhookProxy: string | null;
   /** The command line as the audit log records it, with `…` in place of each argument that may be private. */
   commandName?: string;
-  rateLimits: 'memory' | 'postgres' | 'redis';
-  redisUrl: string | null;
-  /** Requests per minute. */
-  limits: Record<LimitName, number>;
-  /** In order of preference. */
-  rpcUrls: Partial<Record<ChainName, string[]>>;
-  /**
-   * Under load, the minimum number of milliseconds between two checks for a chain's new head. Null = derived from the
-   * chain's block time.
-   */
-  rpcFreshnessMs: number | null;
-  /** Null = no sanctions list. */
-  sanctionsFile: string | null;
-  /** No offer accepts residents of these countries and regions. */
-  blockedCountries: Area[];
-  /**
-   * What to do if a user moves from a rejected to an accepted country. `flag` logs the change and lists it for
-   * operators. `review` also blocks the user until an operator approves the change.
-   */
-  countryChangePolicy: 'flag' | 'review';
-  /** The key of the `supplier` role on chains for which `roleKeys` has no `supplier` key. Null = none. */
-  supplierKey: OperatorKey | null;
-  /**
-   * The default key of EVM roles without a key in `roleKeys`, except `supplier`. Null = this process does not act in
-   * these roles.
-   */
-  operatorKey: OperatorKey | null;
-  /** The default key of Solana roles without a key in `roleKeys`. Null = this process does not act in these roles. */
-  solanaKey: OperatorKey | null;
-  /** Keys for individual roles, each on one chain or on all EVM chains. */
-  roleKeys: RoleKey[];
-  /** Replaced operator keys whose transactions are still tracked. */
-  retiredKeys: RetiredKey[];
-  /** How to reach the venue that prices tokenized assets. Null = tokenized swaps are unavailable. */
-  venue: VenueSettings | null;
-  /** The maximum validity of an attestation (the venue's signed quote). Longer-lived attestations are refused. */
-  attestationMaxSeconds: number;
-  /** Maximum fee per unit of gas, in wei. */
-  operatorMaxFee: bigint;
-  /** Maximum fees for individual chains. They take precedence over `operatorMaxFee`. */
-  operatorMaxFees: Partial<Record<EvmChainName, bigint>>;
-  /** Maximum tip per unit of gas, in wei. */
-  operatorMaxTip: bigint;
-  /** Maximum wei spent on gas per chain in 24 hours. */
-  operatorDailyLimit: bigint;
-  /** Maximum price per compute unit on Solana, in millionths of a lamport. */
-  solanaMaxPrice: bigint;
-  /** How long `causeway solana close` keeps receipts, the accounts that prove commits and refunds on Solana. */
-  solanaReceiptDays: number;
-  /** How long a participation may wait for its commit transaction. */
-  pendingTtlHours: number;
-  /**
-   * The amount that one operator may refund in 24 hours without a second operator's confirmation; null = no
-   * limit.
-   */
-  refundDailyLimitUsd: number | null;
-  /**
-   * For participations above this amount, two RPC providers must agree on the outcome. Ignored on chains with one
-   * provider.
-   */
-  settlementQuorumUsd: number;
-  reconcileMinutes: number;
-  /** Warnings about the environment that do not prevent startup. */
-  warnings: string[];
 };
 
 /** Lists everything that is wrong with the configuration, one line per problem. */
@@ -192,7 +75,7 @@ export function loadCommandConfig(env: Environment = process.env): Config {
   return config;
 }
 
-function readConfig(env: Environment, source: Source): Config {
+function readConfig(env: Environment, source: Source) {
   const { read, problems, isProduction } = source;
   const names = checkNames(env);
   problems.push(...names.problems);
@@ -217,7 +100,9 @@ function readConfig(env: Environment, source: Source): Config {
       auditDays: read('AUDIT_RETENTION_DAYS'),
     },
     clock: read('CAUSEWAY_CLOCK'),
-    sandboxPublic: false,
+    /** Whether other machines may reach the sandbox. */
+    sandboxPublic: false as boolean,
+    /** The secrets for sealing and signing data, newest first. A command may have none. */
     secrets: read('CAUSEWAY_SECRET') ?? [],
     logLevel: read('LOG_LEVEL'),
     demo: read('CAUSEWAY_DEMO') === 'on',
@@ -232,19 +117,29 @@ function readConfig(env: Environment, source: Source): Config {
     webhookProxy: read('WEBHOOK_PROXY'),
     rateLimits: read('RATE_LIMITS'),
     redisUrl: read('REDIS_URL'),
+    /** Requests per minute. */
     limits: readLimits(read),
     rpcUrls: readRpcUrls(read),
+    /**
+     * Under load, the minimum number of milliseconds between two checks for a chain's new head. Null = derived from the
+     * chain's block time.
+     */
     rpcFreshnessMs: isProduction ? null : 25,
     sanctionsFile: read('SANCTIONS_FILE'),
     blockedCountries: read('BLOCKED_COUNTRIES'),
     countryChangePolicy: read('COUNTRY_CHANGE_POLICY'),
-    supplierKey: readSupplierKey(source),
+    /** Keys for individual roles, each on one chain or on all EVM chains. The keys below are for the other roles. */
     roleKeys: readRoleKeys(source),
+    supplierKey: readSupplierKey(source),
     operatorKey: readOperatorKey(source),
     solanaKey: readSolanaKey(source),
+    /** Replaced operator keys whose transactions are still tracked. */
     retiredKeys: readRetiredKeys(source),
     venue: readVenueSettings(source),
     attestationMaxSeconds: read('ATTESTATION_MAX_SECONDS'),
+    /** In wei, as the other amounts of EVM chains. */
+    operatorMaxFee: BigInt(read('OPERATOR_MAX_FEE_GWEI') ?? 0) * 1_000_000_000n,
+    /** Maximum fees for individual chains. They take precedence over `operatorMaxFee`. */
     operatorMaxFees: readMaxFees(read),
     operatorMaxTip: BigInt(read('OPERATOR_MAX_TIP_GWEI') ?? 0) * 1_000_000_000n,
     operatorDailyLimit: BigInt(read('OPERATOR_DAILY_LIMIT_MILLIETHER') ?? 0) * 10n ** 15n,
@@ -254,9 +149,104 @@ function readConfig(env: Environment, source: Source): Config {
     refundDailyLimitUsd: read('REFUND_DAILY_LIMIT_USD'),
     settlementQuorumUsd: read('SETTLEMENT_QUORUM_USD'),
     reconcileMinutes: read('RECONCILE_INTERVAL_MINUTES'),
-    operatorMaxFee: BigInt(read('OPERATOR_MAX_FEE_GWEI') ?? 0) * 1_000_000_000n,
+    /** Warnings about the environment that do not prevent startup. */
     warnings: names.warnings,
   };
+}
+
+/** Reads all rate limits, in requests per minute. */
+function readLimits(read: Read): Record<LimitName, number> {
+  const limits = LIMIT_NAMES.map((name) => [name, read(settingName('RATE_LIMIT', name))]);
+  return Object.fromEntries(limits) as Record<LimitName, number>;
+}
+
+/** Reads the RPC URLs of the chains. Leaves out chains without a URL. */
+function readRpcUrls(read: Read): Partial<Record<ChainName, string[]>> {
+  const urls = CHAIN_NAMES.map((chain) => [chain, read(settingName('RPC_URL', chain)) ?? []] as const);
+  return Object.fromEntries(urls.filter(([, list]) => list.length > 0));
+}
+
+/** Reads the fee caps, in wei. Leaves out chains without their own cap. */
+function readMaxFees(read: Read): Partial<Record<EvmChainName, bigint>> {
+  const fees = EVM_CHAIN_NAMES.map(
+    (chain) => [chain, read(settingName('OPERATOR_MAX_FEE_GWEI', chain))] as const,
+  );
+  return Object.fromEntries(
+    fees.flatMap(([chain, gwei]) => (gwei === null ? [] : [[chain, BigInt(gwei) * 1_000_000_000n]])),
+  );
+}
+
+function settingName<P extends string, N extends string>(prefix: P, name: N): `${P}_${Uppercase<N>}` {
+  return `${prefix}_${name.toUpperCase()}` as `${P}_${Uppercase<N>}`;
+}
+
+/**
+ * Returns whether other machines may reach the sandbox. Adds a problem for each setting that would expose the sandbox
+ * to the internet or to real users, because the sandbox's credentials are public.
+ */
+function readSandboxExposure({ read, problems, isProduction }: Source): boolean {
+  const isPublic = read('CAUSEWAY_SANDBOX_PUBLIC') === 'yes';
+  if (isProduction) {
+    if (isPublic)
+      problems.push('CAUSEWAY_SANDBOX_PUBLIC: must not be set in production; it applies only to the sandbox');
+    return false;
+  }
+  const advice =
+    'set CAUSEWAY_PROFILE=production, or set CAUSEWAY_SANDBOX_PUBLIC=yes if anyone who can reach the sandbox may use it';
+  if (!isPublic && !isLoopback(read('HOST')))
+    problems.push(`HOST: must be a loopback address in the sandbox; ${advice}`);
+  if (!isPublic && read('PUBLIC_URL')?.startsWith('https:'))
+    problems.push(`PUBLIC_URL: must not use https in the sandbox; ${advice}`);
+  if (read('SUMSUB_APP_TOKEN')?.startsWith('prd:'))
+    problems.push(
+      'SUMSUB_APP_TOKEN: must not be a production token in the sandbox; set CAUSEWAY_PROFILE=production',
+    );
+  return isPublic;
+}
+
+const PREFIX = 'CAUSEWAY_';
+const OWN_NAMES = Object.keys(SETTINGS).filter((name) => name.startsWith(PREFIX));
+
+/**
+ * Finds environment variables that look like settings but are not. A name close to that of a `CAUSEWAY_` setting is a
+ * problem: it is probably a typo, and the setting would silently keep its default. Other `CAUSEWAY_` names get only a
+ * warning, because orchestrators inject variables with this prefix.
+ */
+function checkNames(env: Environment): { problems: string[]; warnings: string[] } {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  for (const name of Object.keys(env)) {
+    if (Object.hasOwn(SETTINGS, name)) continue;
+    const intended = OWN_NAMES.find((known) => isMisspelling(name.toUpperCase(), known));
+    if (intended !== undefined) problems.push(`${name}: is not a setting; did you mean ${intended}?`);
+    else if (name.startsWith(PREFIX)) warnings.push(`${name} is not a setting and has no effect`);
+  }
+  return { problems, warnings };
+}
+
+/**
+ * Returns whether `name` is probably a typo of `known`. In short names, only one character may differ: with two,
+ * unrelated words would match.
+ */
+function isMisspelling(name: string, known: string): boolean {
+  const limit = known.length - PREFIX.length <= 4 ? 1 : 2;
+  return Math.abs(name.length - known.length) <= limit && editDistance(name, known) <= limit;
+}
+
+/** Counts insertions, deletions, substitutions and swaps of adjacent characters. */
+function editDistance(a: string, b: string): number {
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
+  const at = (i: number, j: number) => rows[i]?.[j] ?? Number.POSITIVE_INFINITY;
+  for (let i = 1; i <= a.length; i++) {
+    rows[i] = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const distance = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + cost);
+      rows[i]?.push(isSwap ? Math.min(distance, at(i - 2, j - 2) + 1) : distance);
+    }
+  }
+  return at(a.length, b.length);
 }
 
 const SECRET_FILE = 'secret';

@@ -1,11 +1,101 @@
+import { CHAIN_NAMES, type ChainName, EVM_CHAIN_NAMES } from '../chains.ts';
 import * as parsers from './parsers.ts';
-import { integer, oneOf, url } from './parsers.ts';
+import { integer, oneOf, type Parser, url } from './parsers.ts';
 import { LIMITS, type LimitName } from './rate-limits.ts';
-import { SERVICE } from './service-settings.ts';
-import { type Setting, setting } from './setting.ts';
-import { CHAINS, SETTLEMENT } from './settlement-settings.ts';
 
-export type { Setting };
+/**
+ * The definition of one environment variable. The service parses the variable with this definition, and
+ * `docs/configuration.md` is generated from all definitions.
+ */
+export type Setting<T = unknown> = Parser<T> & {
+  /** What the setting does, in one or two sentences of Markdown. */
+  description: string;
+  /** The default per profile, as text, used if the variable is unset or empty. */
+  sandbox?: string;
+  production?: string;
+  /** Shown in the documentation in place of a default that is not a fixed value. */
+  defaultNote?: string;
+  /**
+   * `true` if production does not start without the setting. A string states the condition under which the setting is
+   * required.
+   */
+  required?: true | string;
+};
+
+type Options = Omit<Setting, 'expects' | 'parse' | 'description'> & { default?: string };
+
+/** Defines a setting. `default` sets the default for both profiles. */
+function setting<T, const O extends Options>(parser: Parser<T>, description: string, options: O) {
+  const { default: both, ...rest } = options;
+  const defaults = both === undefined ? {} : { sandbox: both, production: both };
+  const hasDefault = both !== undefined || rest.sandbox !== undefined;
+  return { ...parser, description, ...defaults, ...rest, hasDefault } as unknown as Setting<T> & {
+    hasDefault: O extends { default: string } | { sandbox: string } ? true : false;
+  };
+}
+
+const SERVICE = {
+  CAUSEWAY_PROFILE: setting(
+    oneOf('sandbox', 'production'),
+    '`sandbox` runs everything on this machine with simulated providers; `production` allows no sandbox features.',
+    { default: 'sandbox' },
+  ),
+  HOST: setting(parsers.host, 'The address that the API listens on.', { default: '127.0.0.1' }),
+  PORT: setting(integer(0, 65535), 'The port that the API listens on. `0` picks a free one.', {
+    default: '8080',
+  }),
+  PUBLIC_URL: setting(
+    url(['https:'], ['http:']),
+    'The base URL at which partners and users reach the service.',
+    { required: true, defaultNote: 'the listening address' },
+  ),
+  TRUST_PROXY: setting(
+    parsers.proxies,
+    'The networks of the reverse proxies whose `X-Forwarded-For` is trusted, comma-separated: CIDRs, addresses, `loopback` or `private`.',
+    { default: 'none' },
+  ),
+  REQUEST_TIMEOUT_SECONDS: setting(
+    integer(1, 600),
+    'How many seconds a client may take to send a request or to read the reply. The service closes connections that take longer.',
+    { default: '30' },
+  ),
+  PARTNER_CONCURRENCY: setting(
+    integer(1, 100_000),
+    'The maximum number of requests per partner, and of OAuth requests per client, that a node handles concurrently. Further requests wait in order of arrival, so that one partner cannot use up all connections.',
+    { default: '100' },
+  ),
+  MAX_EVENT_LOOP_LAG_MS: setting(
+    integer(10, 60_000),
+    'How long a request may wait for the node, in milliseconds. A node that is too busy answers 503 `unavailable` instead of letting requests wait longer.',
+    { sandbox: '5000', production: '200' },
+  ),
+  MAX_POOL_WAIT_MS: setting(
+    integer(100, 60_000),
+    'The expected wait for a database connection, in milliseconds, above which a node answers 503 `unavailable` instead of queueing the request.',
+    { sandbox: '20000', production: '1000' },
+  ),
+  METRICS_HOST: setting(parsers.host, 'The address that the Prometheus metrics server listens on.', {
+    default: '127.0.0.1',
+  }),
+  METRICS_PORT: setting(
+    integer(0, 65535),
+    'The port that the Prometheus metrics server listens on. `0` picks a free one.',
+    {
+      sandbox: '0',
+      production: '9464',
+    },
+  ),
+  LOG_LEVEL: setting(
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'The least severe level to log: `fatal`, `error`, `warn`, `info`, `debug`, `trace`, or `silent` for none.',
+    { default: 'info' },
+  ),
+  CAUSEWAY_SECRET: setting(
+    parsers.secrets,
+    'The secret that encrypts stored data: 32 random bytes in base64 (`openssl rand -base64 32`). To rotate it, append the new secret after a comma and restart every node. Then put the new secret first and restart every node again. Finally, run `causeway keys rotate`, and remove the old secret a day later.',
+    { required: true, defaultNote: 'generated in the data directory' },
+  ),
+};
 
 const DATABASE = {
   DATABASE_URL: setting(
@@ -143,6 +233,79 @@ const KEYS = {
     { required: '`SANCTIONS` is not `none`' },
   ),
   SANCTIONS: setting(oneOf('none'), '`none` runs production without a sanctions list.', {}),
+};
+
+const chains = CHAIN_NAMES.map((chain) => {
+  const description = `RPC URLs of \`${chain}\`, comma-separated, in order of preference. Configure at least two providers in production. Without a URL, the chain is not supported, and a node refuses to start while its operator key has open transactions there.`;
+  const options = /sepolia|devnet/.test(chain) ? { defaultNote: 'an embedded chain' } : {};
+  return [`RPC_URL_${chain.toUpperCase()}`, setting(parsers.urlList, description, options)] as const;
+});
+
+const CHAINS = Object.fromEntries(chains) as Record<
+  `RPC_URL_${Uppercase<ChainName>}`,
+  (typeof chains)[number][1]
+>;
+
+const feeCaps = EVM_CHAIN_NAMES.map((chain) => {
+  const description = `Replaces \`OPERATOR_MAX_FEE_GWEI\` on \`${chain}\`.`;
+  return [
+    `OPERATOR_MAX_FEE_GWEI_${chain.toUpperCase()}`,
+    setting(integer(1, 1_000_000), description, {}),
+  ] as const;
+});
+
+const FEE_CAPS = Object.fromEntries(feeCaps) as Record<
+  `OPERATOR_MAX_FEE_GWEI_${Uppercase<(typeof EVM_CHAIN_NAMES)[number]>}`,
+  (typeof feeCaps)[number][1]
+>;
+
+const SETTLEMENT = {
+  OPERATOR_MAX_FEE_GWEI: setting(
+    integer(1, 1_000_000),
+    'The maximum fee per unit of gas that the operator pays, in gwei.',
+    { default: '500' },
+  ),
+  OPERATOR_MAX_TIP_GWEI: setting(
+    integer(0, 1_000_000),
+    'The maximum tip per unit of gas that the operator pays to block producers, in gwei.',
+    { default: '10' },
+  ),
+  OPERATOR_DAILY_LIMIT_MILLIETHER: setting(
+    integer(1, 999_999_999),
+    'The maximum that the operator spends on gas per chain in 24 hours, in thousandths of an ether. At the limit, settlement pauses and raises the alert `daily_limit`.',
+    { default: '20000' },
+  ),
+  SOLANA_MAX_PRIORITY_FEE: setting(
+    integer(0, 999_999_999),
+    'The maximum price per compute unit that the operator pays on Solana, in millionths of a lamport. A commit uses about 2,000 units, a refund 20,000. While the market price is higher, the operator pays this maximum, which may delay settlement, and raises the alert `fee_cap`.',
+    { default: '1000000' },
+  ),
+  SOLANA_RECEIPT_DAYS: setting(
+    integer(7, 3_650),
+    'How many days `causeway solana close` keeps the receipts of settled participations. Must exceed the age of every backup that could be restored: without its receipt, a restored participation would be settled again.',
+    { default: '30' },
+  ),
+  PENDING_TTL_HOURS: setting(
+    integer(1, 8_760),
+    'How many hours a participation may wait for its commit. After that it fails, because the user may no longer want it.',
+    { default: '24' },
+  ),
+  REFUND_DAILY_LIMIT_USD: setting(
+    integer(0, 999_999_999),
+    "How much one person, identified by the OS user who runs the command, may refund in 24 hours, in US dollars. Above that, `participation remit` and `offer refund` store a request that another OS user must confirm with `causeway participation confirm`. Set the limit on the nodes: commands apply the lowest limit that nodes had in the last 24 hours, so a command's own environment can only lower it.",
+    { defaultNote: 'no limit' },
+  ),
+  SETTLEMENT_QUORUM_USD: setting(
+    integer(0, 999_999_999),
+    'Participations above this amount, in US dollars, end only when two RPC providers agree on the outcome. URLs whose hosts end in the same two labels, such as `example.com`, count as one provider unless they name different providers: `https://node.example/#provider=NAME`. Has no effect on chains with a single provider.',
+    { default: '1000' },
+  ),
+  RECONCILE_INTERVAL_MINUTES: setting(
+    integer(1, 1_440),
+    'How often, in minutes, the service compares the funds on every chain with the database. A difference pauses the affected offer and raises the alert `unreconciled`.',
+    { default: '15' },
+  ),
+  ...FEE_CAPS,
 };
 
 const COMPLIANCE = {
