@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { createPasswordQueue } from './domain/accounts/password.ts';
 import { createGuard } from './domain/oauth/guard.ts';
 import { createOAuth } from './domain/oauth/server.ts';
 import { createCatalogue } from './domain/offers/offer.ts';
@@ -8,7 +9,6 @@ import { assertNotHeld } from './domain/users/account.ts';
 import { permissionSupplier } from './domain/wallets/permission-supplier.ts';
 import { openWebhookSender } from './domain/webhooks/sender.ts';
 import { createReadiness } from './edges/operations/readiness.ts';
-import { createBoundedQueue } from './kernel/bounded-queue.ts';
 import { type Clock, realClock } from './kernel/clock.ts';
 import type { Config } from './kernel/config/config.ts';
 import { type Random, systemRandom } from './kernel/ids.ts';
@@ -34,7 +34,6 @@ import { securityHeaders } from './platform/http/replies.ts';
 import { createDeadlines } from './platform/limits/deadline.ts';
 import { limitFailures } from './platform/limits/failed-authentication.ts';
 import { watchOverload } from './platform/limits/overload.ts';
-import { createPartnerBudgets } from './platform/limits/partner-budgets.ts';
 import { countRefusals, memoryLimiter, postgresLimiter } from './platform/limits/rate-limits.ts';
 import { openSigners } from './platform/operator/signers.ts';
 import { openSolanaSigners } from './platform/operator/solana-signers.ts';
@@ -143,10 +142,9 @@ export async function buildContext({
     node,
     limiter: countRefusals(limits.limiter, (limit) => metrics.rateLimited.inc({ limit })),
     failedAuthentication: limitFailures(config.limits.failed_authentication),
-    passwordQueue: createBoundedQueue({ concurrency: 2, maxWaiting: 50 }),
+    passwordQueue: createPasswordQueue(),
     deadlines,
     overload,
-    budgets: createPartnerBudgets({ concurrency: config.partnerConcurrency, maxWaiting: 500 }),
     securityHeaders: securityHeaders(baseUrl),
     metrics,
     eventsAppended: createSignal(),

@@ -40,6 +40,11 @@ export const help: CommandHelp = {
 };
 
 const STOP_TIMEOUT_MS = 9_000;
+/**
+ * How many connections may wait until the node accepts them, if the operating system allows it. Of those that do not
+ * fit, Linux drops the first packet, and the client tries again only after seconds.
+ */
+const BACKLOG = 8_192;
 
 /** Runs the service until SIGTERM or SIGINT. Then stops everything that it has started, in reverse order. */
 export async function serve(config: Config): Promise<void> {
@@ -124,7 +129,9 @@ async function start(
   ];
   const app = await buildServer(ctx, routes, plugins, browserPages(ctx, controls?.landing ?? null));
   const drain = prepareDrain(app, ctx.readiness.drain);
-  await listenOrExplain('HOST, PORT', config.host, port, () => app.listen({ host: config.host, port }));
+  await listenOrExplain('HOST, PORT', config.host, port, () =>
+    app.listen({ host: config.host, port, backlog: BACKLOG }),
+  );
   running.push(drain);
   const metrics = await listenOrExplain(
     'METRICS_HOST, METRICS_PORT',

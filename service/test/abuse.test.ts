@@ -64,14 +64,17 @@ describe('clients that take too long are disconnected', () => {
     expect(parseFailure(reply)).toEqual({ status: 400, code: 'malformed_request' });
   });
 
-  test('slow readers', async () => {
+  test('slow readers, and others whose connection does not move', async () => {
+    const { server } = app.app;
+    expect(server.timeout).toBe(31_000);
+    server.timeout = 500;
     const socket = connect(port, '127.0.0.1', () => socket.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n'));
     socket.on('error', () => undefined);
-    const isServed = once(app.app.server, 'request');
-    await isServed;
+    await once(server, 'request');
     const connections = () =>
-      new Promise((resolve) => app.app.server.getConnections((_error, count) => resolve(count)));
+      new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
     await expect.poll(connections).toBe(0);
+    server.timeout = 31_000;
     socket.destroy();
     await isAlive();
   });

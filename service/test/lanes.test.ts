@@ -16,7 +16,7 @@ let offer: Offer;
 let acquired = 0;
 beforeAll(async () => {
   const limits = { ...testConfig().limits, wallet_ownership: 1_000_000, oauth_token: 1_000_000 };
-  app = await testApp({ config: { databasePool: 2, partnerConcurrency: 1_000, limits } });
+  app = await testApp({ config: { databasePool: 2, limits } });
   offer = await makeOffer(app.ctx, saleFile({ partners: ['greedy', 'other'] }));
   app.ctx.pool.on('acquire', () => void acquired++);
 });

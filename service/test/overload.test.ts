@@ -1,8 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { redactText } from '../src/kernel/log.ts';
+import { prepareDrain } from '../src/platform/http/drain.ts';
 import { createTestDatabase, type TestDatabase } from './setup/database.ts';
 import { type TestApp, testApp, testConfig } from './support/app.ts';
-import { makeClient } from './support/tokens.ts';
+import { makeClient, partnerOf } from './support/tokens.ts';
 
 let database: TestDatabase;
 let app: TestApp;
@@ -128,6 +132,8 @@ const ORIGIN = 'https://shop.partner.test';
 describe('a saturated node', () => {
   let node: TestApp;
   let own: TestDatabase;
+  let token: string;
+  let drain: () => Promise<void>;
   beforeAll(async () => {
     own = await createTestDatabase();
     node = await testApp({
@@ -135,17 +141,56 @@ describe('a saturated node', () => {
       config: { databasePool: 2, maxEventLoopLagMs: 100, maxPoolWaitMs: 1_000 },
     });
     await makeClient(node.ctx, { clientId: 'shop', origins: [ORIGIN] });
+    token = await node.tokenFor();
+    drain = prepareDrain(node.app, node.ctx.readiness.drain);
   });
   afterAll(async () => {
     await node.close();
     await own.drop();
   });
   const call = (path: string, init?: RequestInit) => fetch(node.ctx.baseUrl + path, init);
-  const status = async (path: string) => (await call(path)).status;
+  const status = async (path: string, init?: RequestInit) => (await call(path, init)).status;
+  const bearer = () => ({ headers: { authorization: `Bearer ${token}` } });
+
+  /**
+   * Keeps every connection to the database busy, and statements of the lane waiting, until the returned function is
+   * called.
+   */
+  async function holdDatabase(lane: string): Promise<() => Promise<void>> {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let holders = 0;
+    const holding = Array.from({ length: 2 }, () =>
+      node.ctx.db.transaction().execute(async () => {
+        holders++;
+        await held;
+      }),
+    );
+    await expect.poll(() => holders).toBe(2);
+    let isHeld = true;
+    const { db } = node.ctx.laneOf(lane);
+    const waiting = Array.from({ length: 20 }, async () => {
+      // A statement that has waited for too long fails, and another one takes its place.
+      while (isHeld) await sql`select 1`.execute(db).catch(() => undefined);
+    });
+    const relax = async () => {
+      isHeld = false;
+      release();
+      await Promise.all([...holding, ...waiting]);
+    };
+    onTestFinished(relax);
+    return async () => {
+      await relax();
+      await expect.poll(() => status('/oauth/jwks')).toBe(200);
+    };
+  }
+
+  const NETWORK = '127.0.0.1';
 
   test('sheds requests while its database queue does not move, answers probes, and recovers', async () => {
-    const held = await Promise.all([node.ctx.pool.connect(), node.ctx.pool.connect()]);
-    const waiting = Array.from({ length: 20 }, () => node.ctx.pool.query('select 1'));
+    const relax = await holdDatabase(NETWORK);
     await expect.poll(() => status('/oauth/jwks')).toBe(503);
     const headers = { 'content-type': 'application/json', 'x-request-id': 'shed-1', origin: ORIGIN };
     const reply = await call('/oauth/introspect', { method: 'POST', headers, body: '{"token":"x"}' });
@@ -168,12 +213,46 @@ describe('a saturated node', () => {
     expect(failure.event_id).toMatch(/^[0-9a-f-]{36}$/);
     expect(other.headers.get('x-request-id')).toBe(failure.event_id);
     expect(other.headers.get('access-control-allow-origin')).toBeNull();
-    expect(node.logged()).toMatch(/"request_id":"shed-1".*"status":503.*"error_code":"unavailable"/);
+    const unknown = await call('/v1/unknown', { headers: { 'x-request-id': 'shed-2' } });
+    expect([unknown.status, unknown.headers.get('retry-after')]).toEqual([503, '1']);
+    const page = await call('/sign-in');
+    expect([page.status, page.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await status('/health')).toBe(200);
-    for (const client of held) client.release();
-    await Promise.all(waiting);
-    await expect.poll(() => status('/oauth/jwks')).toBe(200);
+    expect(node.logged()).toMatch(/"request_id":"shed-1".*"status":503.*"error_code":"unavailable"/);
+    expect(node.logged()).toMatch(/"request_id":"shed-2".*"status":503.*"error_code":"unavailable"/);
+    // A flood must not fill the log with more than the lines of its requests.
+    expect(node.logged()).not.toMatch(/"level":50/);
+    await relax();
     expect(await node.ctx.metrics.render()).toMatch(/causeway_http_requests_shed_total [1-9]/);
+  });
+
+  test('refuses the lane that floods its database, and not the others', async () => {
+    const [greedy, other] = [partnerOf('greedy'), partnerOf('other')];
+    const relax = await holdDatabase(greedy);
+    await expect.poll(() => node.ctx.overload.isSaturated(greedy)).toBe(true);
+    expect([other, NETWORK].map((lane) => node.ctx.overload.isSaturated(lane))).toEqual([false, false]);
+    await relax();
+    expect(node.ctx.overload.isSaturated(greedy)).toBe(false);
+  });
+
+  test('changes nothing with a refused request', async () => {
+    expect(await status('/v1/offers', bearer())).toBe(200);
+    const create = () =>
+      call('/v1/wallet-ownership', {
+        method: 'POST',
+        headers: {
+          ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          'idempotency-key': 'refused-once',
+        },
+        body: JSON.stringify({ wallet_address: `0x${'1'.repeat(40)}`, chain: 'ethereum_sepolia' }),
+      });
+    const lane = partnerOf('partner-one');
+    const relax = await holdDatabase(lane);
+    await expect.poll(() => node.ctx.overload.isSaturated(lane)).toBe(true);
+    expect((await create()).status).toBe(503);
+    await relax();
+    const created = await create();
+    expect([created.status, created.headers.get('idempotent-replayed')]).toEqual([200, null]);
   });
 
   // If the event loop is blocked for 600 ms, which is longer than a sample period, the delay histogram of
@@ -193,4 +272,22 @@ describe('a saturated node', () => {
       await expect.poll(() => status('/oauth/jwks')).toBe(200);
     },
   );
+
+  test('closes the connections whose requests it refuses while it drains', async () => {
+    await holdDatabase(NETWORK);
+    await expect.poll(() => status('/oauth/jwks')).toBe(503);
+    const socket = connect(Number(new URL(node.ctx.baseUrl).port), NETWORK);
+    let received = '';
+    socket.on('data', (chunk) => (received += chunk.toString('latin1')));
+    const request = 'GET /v1/offers HTTP/1.1\r\nhost: x\r\n\r\n';
+    socket.write(request);
+    await expect.poll(() => received).toMatch(/^HTTP\/1\.1 503 .*\r\nconnection: keep-alive\r\n/is);
+    received = '';
+    const closed = once(socket, 'close');
+    const draining = drain();
+    socket.write(request);
+    await closed;
+    expect(received).toMatch(/^HTTP\/1\.1 503 .*\r\nconnection: close\r\n/is);
+    await draining;
+  });
 });

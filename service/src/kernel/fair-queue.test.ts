@@ -61,11 +61,6 @@ test('the lanes of a group share its turns, so that many lanes get no more than 
   const leave = await queue.take('first');
   const strangers = Array.from({ length: 100 }, (_, i) => run(`stranger ${i % 50}`));
   const known = Array.from({ length: 5 }, () => run('known'));
-  expect([queue.isBusy('strangers'), queue.isBusy('known'), queue.isBusy('nobody')]).toEqual([
-    true,
-    true,
-    false,
-  ]);
   leave();
   await Promise.all(known);
   // Before each turn of the known lane, one stranger gets a turn. The strangers take turns with each other.
@@ -74,5 +69,23 @@ test('the lanes of a group share its turns, so that many lanes get no more than 
   );
   expect(order.length).toBeLessThanOrEqual(11);
   await Promise.all(strangers);
-  expect([order.length, queue.waiting(), queue.isBusy('strangers')]).toEqual([105, 0, false]);
+  expect([order.length, queue.waiting()]).toEqual([105, 0]);
+});
+
+test('tells how many tasks would start before another one of a lane', async () => {
+  const groupOf = (lane: string) => (lane.startsWith('stranger') ? 'strangers' : lane);
+  const queue = createFairQueue({ concurrency: 1, maxWaitMs: 10_000, timeout: () => new Error(), groupOf });
+  const { order, run } = recordTurns(queue);
+  const leave = await queue.take('first');
+  expect(queue.ahead('known')).toBe(0);
+  const waiting = Array.from({ length: 60 }, (_, i) => run(i < 50 ? 'greedy' : `stranger ${i % 5}`));
+  // At most one of each group, or of each group and lane of strangers, starts before a lane that has nothing waiting.
+  const lanes = ['known', 'stranger 9', 'stranger 0', 'greedy'];
+  expect(lanes.map((lane) => queue.ahead(lane))).toEqual([2, 11, 29, 60]);
+  const known = run('known');
+  leave();
+  await known;
+  expect(order.indexOf('known')).toBe(2);
+  await Promise.all(waiting);
+  expect([queue.ahead('greedy'), queue.started()]).toEqual([0, 62]);
 });

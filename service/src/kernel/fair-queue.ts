@@ -5,23 +5,18 @@
 export type FairQueue = {
   /** Resolves to a function that gives the slot back. Rejects with `timeout()` if no slot is free within `waitMs`. */
   take(lane: string, waitMs?: number): Promise<() => void>;
+  /** Runs `work` when the lane's turn comes. Rejects as `take` does. */
+  run<T>(lane: string, work: () => Promise<T>): Promise<T>;
   waiting(): number;
-  /**
-   * Returns whether a group of lanes (see `groupOf`) has its full share of waiting tasks. The share is
-   * `QUEUED_PER_SLOT` tasks per slot, divided by the number of waiting groups.
-   */
-  isBusy(group: string): boolean;
+  /** The number of tasks that have started so far. */
+  started(): number;
+  /** Returns how many waiting tasks would start before another task of this lane. */
+  ahead(lane: string): number;
 };
 
 type Waiting = { start(): void };
 /** The waiting tasks of a group: its lanes in the order of their turns, and the total number of tasks. */
 type Group = { lanes: Map<string, Set<Waiting>>; size: number };
-
-/**
- * How many tasks may wait per slot before `isBusy` returns true. One is enough, because then a slot that becomes free
- * always has a next task. More would only make each request slower, because a request runs many tasks in sequence.
- */
-const QUEUED_PER_SLOT = 1;
 
 export function createFairQueue({
   concurrency,
@@ -39,6 +34,7 @@ export function createFairQueue({
   groupOf?: (lane: string) => string;
 }): FairQueue {
   let running = 0;
+  let startedCount = 0;
   let waitingCount = 0;
   /** Groups with waiting work, in the order of their turns. */
   const groups = new Map<string, Group>();
@@ -73,6 +69,7 @@ export function createFairQueue({
     first.start();
   };
   const releaseOnce = () => {
+    startedCount++;
     let isReleased = false;
     return () => {
       if (isReleased) return;
@@ -80,30 +77,43 @@ export function createFairQueue({
       startNext();
     };
   };
+  const take: FairQueue['take'] = (lane, waitMs = maxWaitMs) => {
+    if (running < concurrency) {
+      running++;
+      return Promise.resolve(releaseOnce());
+    }
+    return new Promise((resolve, reject) => {
+      const one = {
+        start: () => {
+          clearTimeout(timer);
+          resolve(releaseOnce());
+        },
+      };
+      const timer = setTimeout(() => {
+        leave(lane, one);
+        reject(timeout());
+      }, waitMs);
+      join(lane, one);
+    });
+  };
   return {
-    waiting: () => waitingCount,
-    isBusy: (group) => {
-      const size = groups.get(group)?.size ?? 0;
-      return size > 0 && size >= (QUEUED_PER_SLOT * concurrency) / groups.size;
-    },
-    take: (lane, waitMs = maxWaitMs) => {
-      if (running < concurrency) {
-        running++;
-        return Promise.resolve(releaseOnce());
+    take,
+    run: async (lane, work) => {
+      const release = await take(lane);
+      try {
+        return await work();
+      } finally {
+        release();
       }
-      return new Promise((resolve, reject) => {
-        const one = {
-          start: () => {
-            clearTimeout(timer);
-            resolve(releaseOnce());
-          },
-        };
-        const timer = setTimeout(() => {
-          leave(lane, one);
-          reject(timeout());
-        }, waitMs);
-        join(lane, one);
-      });
+    },
+    waiting: () => waitingCount,
+    started: () => startedCount,
+    ahead: (lane) => {
+      const group = groups.get(groupOf(lane));
+      const own = group?.lanes.get(lane);
+      const lanesInGroup = (group?.lanes.size ?? 0) + (own === undefined ? 1 : 0);
+      const turnsPerRound = lanesInGroup * (groups.size + (group === undefined ? 1 : 0));
+      return Math.min(waitingCount, ((own?.size ?? 0) + 1) * turnsPerRound - 1);
     },
   };
 }

@@ -29,13 +29,14 @@ type PasswordChange = { outcome: 'done'; cookie: string } | { outcome: 'refused'
  */
 async function changePassword(
   ctx: Context,
+  { network }: Pick<Source, 'network'>,
   session: Pick<Session, 'id' | 'user'>,
   password: string,
 ): Promise<PasswordChange> {
   const { user } = session;
   const problem = findPasswordProblem(password, user.email);
   if (problem !== null) return { outcome: 'refused', problem };
-  const passwordHash = await hashPassword(ctx, password);
+  const passwordHash = await hashPassword(ctx, password, network);
   const cookie = await ctx.db.transaction().execute(async (tx) => {
     await lockSession(tx, session);
     await setPasswordHash(tx, user.id, passwordHash);
@@ -77,13 +78,14 @@ type Reset = { outcome: 'done' } | { outcome: 'gone' } | { outcome: 'refused'; p
  */
 async function resetPassword(
   ctx: Context,
+  { network }: Pick<Source, 'network'>,
   { secret, password, removesPasskeys }: { secret: string; password: string; removesPasskeys: boolean },
 ): Promise<Reset> {
   const link = await findResetLink(ctx, secret);
   if (link === null) return { outcome: 'gone' };
   const problem = findPasswordProblem(password, link.email);
   if (problem !== null) return { outcome: 'refused', problem };
-  const passwordHash = await hashPassword(ctx, password);
+  const passwordHash = await hashPassword(ctx, password, network);
   const isConsumed = await ctx.db.transaction().execute(async (tx) => {
     const user = await lockAccount(tx, link.userId);
     if (user === undefined || !(await consumeLink(tx, 'reset', secret))) return false;
@@ -141,14 +143,14 @@ export async function showReset(
 
 export async function postReset(
   ctx: Context,
-  { csrf }: Browser,
+  { csrf, source }: Browser,
   { form }: PageRequest,
 ): Promise<PageResponse> {
   const { token = '', password = '', remove_passkeys } = form;
   const link = isSecret(token) ? await findResetLink(ctx, token) : null;
   if (link === null) return GONE;
   const removesPasskeys = remove_passkeys === 'yes';
-  const reset = await resetPassword(ctx, { secret: token, password, removesPasskeys });
+  const reset = await resetPassword(ctx, source, { secret: token, password, removesPasskeys });
   if (reset.outcome === 'gone') return GONE;
   if (reset.outcome === 'refused') {
     const account = await describeAccount(ctx, link);
@@ -168,8 +170,8 @@ export const showPassword = withRecentSession('/account/password', (_ctx, { csrf
 
 export const postPassword = withRecentSession(
   '/account/password',
-  async (ctx, { csrf }, { form }, session) => {
-    const change = await changePassword(ctx, session, form.password ?? '');
+  async (ctx, { csrf, source }, { form }, session) => {
+    const change = await changePassword(ctx, source, session, form.password ?? '');
     if (change.outcome === 'done')
       return { cookie: change.cookie, redirect: '/account?notice=password_changed' };
     const page = changePasswordPage({ csrf, email: session.user.email, problem: change.problem });

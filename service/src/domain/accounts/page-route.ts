@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../kernel/errors.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { toApiError } from '../../platform/http/failure.ts';
+import { logFailure, toApiError } from '../../platform/http/failure.ts';
 import { forNetwork, forRequest } from '../../platform/http/for-request.ts';
 import { clientNetwork } from '../../platform/http/network.ts';
 import { pluginHooks } from '../../platform/http/request-log.ts';
@@ -103,8 +103,7 @@ export function preparePages(app: FastifyInstance, ctx: Context): void {
   });
   app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown);
-    if (error.status >= 500)
-      ctx.log.error({ err: error.cause ?? error, request_id: request.id, code: error.code }, 'page failed');
+    logFailure(ctx, error, request);
     reply.headers(error.headers);
     return sendPage(reply, errorPage(error, request.id), error.status);
   });

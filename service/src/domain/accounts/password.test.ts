@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findPasswordProblem } from './password.ts';
+import { createMetrics } from '../../kernel/metrics.ts';
+import type { Context } from '../../platform/context/context.ts';
+import { createPasswordQueue, findPasswordProblem, verifyPassword } from './password.ts';
 import { parseReturnPath } from './sign-in-request.ts';
 
 describe('new passwords', () => {
@@ -13,6 +15,18 @@ describe('new passwords', () => {
     expect(findPasswordProblem('PassWord123', 'a@b.test')).toContain('guess');
     expect(findPasswordProblem('ｐａｓｓｗｏｒｄ１２３', 'a@b.test')).toContain('guess');
   });
+});
+
+test('two networks that flood the sign-in delay another one by a few turns', async () => {
+  const ctx = { passwordQueue: createPasswordQueue(), metrics: createMetrics() } as Context;
+  let verified = 0;
+  const verify = async (network: string) => {
+    await verifyPassword(ctx, null, 'not the password', network);
+    return ++verified;
+  };
+  const flood = Array.from({ length: 20 }, (_, i) => verify(`198.51.100.${i % 2}`));
+  expect(await verify('203.0.113.1')).toBeLessThan(8);
+  await Promise.allSettled(flood);
 });
 
 test('no value of `next` redirects to another site', () => {

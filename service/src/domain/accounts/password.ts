@@ -1,4 +1,6 @@
 import { hash, verify } from '@node-rs/argon2';
+import { ApiError } from '../../kernel/errors.ts';
+import { createFairQueue, type FairQueue } from '../../kernel/fair-queue.ts';
 import type { Context } from '../../platform/context/context.ts';
 import { COMMON_PASSWORDS } from './common-passwords.ts';
 
@@ -15,10 +17,27 @@ const DUMMY_HASH = `${CURRENT_PREFIX}c29kaXVtIGNobG9yaWRl$AAECAwQFBgcICQoLDA0ODx
 const MIN_LENGTH = 10;
 const MAX_LENGTH = 128;
 
+const MAX_CONCURRENT = 2;
+const MAX_WAIT_MS = 10_000;
+
+/** Creates the queue in which networks take turns hashing. Every hash occupies a thread and 19 MiB. */
+export function createPasswordQueue(): FairQueue {
+  return createFairQueue({
+    concurrency: MAX_CONCURRENT,
+    maxWaitMs: MAX_WAIT_MS,
+    timeout: () => new ApiError('unavailable', {}, { headers: { 'retry-after': '2' } }),
+  });
+}
+
 type Parts = Pick<Context, 'passwordQueue' | 'random'>;
 
-export function hashPassword({ passwordQueue, random }: Parts, password: string): Promise<string> {
-  return passwordQueue.run(() => hash(password.normalize('NFKC'), { ...COST, salt: random(16) }));
+/** `network` is the lane in which the work waits. */
+export function hashPassword(
+  { passwordQueue, random }: Parts,
+  password: string,
+  network = '',
+): Promise<string> {
+  return passwordQueue.run(network, () => hash(password.normalize('NFKC'), { ...COST, salt: random(16) }));
 }
 
 /** Returns whether the password matches. Takes just as long if `passwordHash` is missing. */
@@ -26,9 +45,10 @@ export async function verifyPassword(
   ctx: Context,
   passwordHash: string | null | undefined,
   password: string,
+  network: string,
 ): Promise<boolean> {
   ctx.metrics.passwordChecks.inc();
-  const matches = await ctx.passwordQueue.run(() =>
+  const matches = await ctx.passwordQueue.run(network, () =>
     verify(passwordHash ?? DUMMY_HASH, password.normalize('NFKC')),
   );
   return matches && typeof passwordHash === 'string';

@@ -39,7 +39,7 @@ async function startRegistration(
   const problems = findProblems(email, input.password, kind);
   if (problems !== null || kind === null) return problems;
   await throttleMail(ctx, email, source);
-  const passwordHash = await hashPassword(ctx, input.password);
+  const passwordHash = await hashPassword(ctx, input.password, source.network);
   await ctx.db.transaction().execute(async (tx) => {
     const user = await findUserByEmail(tx, email);
     if (user !== undefined) {
@@ -84,7 +84,7 @@ async function confirmRegistration(
   const sameBrowser = isSameBrowser(link.browser, cookie);
   if (!sameBrowser) {
     const attempt = await throttleAttempt(ctx, registration.email, source);
-    if (!(await verifyPassword(ctx, registration.passwordHash, password))) {
+    if (!(await verifyPassword(ctx, registration.passwordHash, password, source.network))) {
       await recordFailedSignIn(ctx.db, null);
       return { outcome: 'wrong_password' };
     }

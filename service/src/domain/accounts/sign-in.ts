@@ -33,21 +33,22 @@ async function signInWithPassword(
 ): Promise<SignIn | null> {
   const attempt = await throttleAttempt(ctx, email, source);
   const user = await findUserByEmail(ctx.db, email);
-  if (!(await verifyPassword(ctx, user?.password_hash, password)) || user === undefined) {
+  if (!(await verifyPassword(ctx, user?.password_hash, password, source.network)) || user === undefined) {
     await recordFailedSignIn(ctx.db, user?.id ?? null);
     return null;
   }
   await attempt.succeed();
   let verifiedHash = user.password_hash;
   if (verifiedHash !== null && needsRehash(verifiedHash)) {
-    const current = await hashPassword(ctx, password);
+    const current = await hashPassword(ctx, password, source.network);
     await replacePasswordHash(ctx.db, user.id, { old: verifiedHash, current });
     verifiedHash = current;
   }
   const signIn = await ctx.db.transaction().execute(async (tx): Promise<SignIn | null> => {
     const current = await lockAccount(tx, user.id);
     const isUnchanged = current?.password_hash === verifiedHash;
-    if (!isUnchanged && !(await verifyPassword(ctx, current?.password_hash, password))) return null;
+    if (!isUnchanged && !(await verifyPassword(ctx, current?.password_hash, password, source.network)))
+      return null;
     if (await hasSecondFactor(tx, user.id)) {
       const newCookie = newSecret(ctx.random);
       await deleteSession(tx, cookie);

@@ -39,17 +39,15 @@ export function oauthPlugin(ctx: Context) {
         handler: async (request, reply) => {
           if (READS_SECRETS.has(path)) ctx.failedAuthentication.assertMayTry(clientNetwork(request));
           if (path === '/oauth/authorize') await enforceLimit(ctx, 'authorize', clientNetwork(request));
-          const lane = laneOf(request);
-          await ctx.budgets.run(lane, forward, { ctx, request, reply, lane });
+          await forward(ctx, request, reply);
         },
       });
     }
   };
 }
 
-type Forwarded = { ctx: Context; request: FastifyRequest; reply: FastifyReply; lane: string };
-
-function forward({ ctx, request, reply, lane }: Forwarded): Promise<void> {
+function forward(ctx: Context, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const lane = laneOf(request);
   const form = request.method === 'POST' ? toForm(request.body) : undefined;
   reply.hijack();
   const answer = ctx.oauth.provider().callback();

@@ -1,4 +1,3 @@
-import { createBoundedQueue } from '../../kernel/bounded-queue.ts';
 import type { SendingRole } from '../../kernel/config/role.ts';
 import { groupBy } from '../../kernel/group-by.ts';
 import { readAccounts } from '../../platform/chain/solana/reads.ts';
@@ -43,19 +42,20 @@ export async function sendCommits(parts: SolanaParts, rows: readonly SettlementR
   const { ctx } = parts;
   await assertMaySend(parts, 'commit', rows);
   await assertVaultsUsable(parts, rows);
-  const queue = createBoundedQueue({ concurrency: MAX_CONCURRENT_SENDS, maxWaiting: rows.length });
   // A wallet's rows are sent in order, so that the oldest row has the first claim on the wallet's allowance.
-  const wallets = groupBy(rows, ({ user }) => user);
-  const sent = await Promise.allSettled(
-    [...wallets.values()].map((own) =>
-      queue.run(async () => {
-        let count = 0;
-        for (const row of own)
-          if (await sendRow(parts, 'commit', row, (tx, id) => submitRows(ctx, tx, id, [row]))) count++;
-        return count;
-      }),
-    ),
-  );
+  const sendWallet = async (own: readonly SettlementRow[]) => {
+    let count = 0;
+    for (const row of own)
+      if (await sendRow(parts, 'commit', row, (tx, id) => submitRows(ctx, tx, id, [row]))) count++;
+    return count;
+  };
+  const wallets = [...groupBy(rows, ({ user }) => user).values()];
+  const sent: PromiseSettledResult<number>[] = [];
+  const sendNext = async () => {
+    for (let own = wallets.shift(); own !== undefined; own = wallets.shift())
+      sent.push(...(await Promise.allSettled([sendWallet(own)])));
+  };
+  await Promise.all(Array.from({ length: MAX_CONCURRENT_SENDS }, sendNext));
   for (const each of sent) if (each.status === 'rejected') throw each.reason;
   const isAnySent = sent.some((each) => each.status === 'fulfilled' && each.value > 0);
   if (!isAnySent && rows.length >= FAILING_BATCH_ROWS) skipFunds(parts, 'commit', rows);

@@ -85,7 +85,6 @@ function readConfig(env: Environment, source: Source) {
     port: read('PORT'),
     publicUrl: read('PUBLIC_URL'),
     requestTimeoutSeconds: read('REQUEST_TIMEOUT_SECONDS'),
-    partnerConcurrency: read('PARTNER_CONCURRENCY'),
     maxEventLoopLagMs: read('MAX_EVENT_LOOP_LAG_MS'),
     maxPoolWaitMs: read('MAX_POOL_WAIT_MS'),
     metrics: { host: read('METRICS_HOST'), port: read('METRICS_PORT') },

@@ -56,13 +56,8 @@ const SERVICE = {
   ),
   REQUEST_TIMEOUT_SECONDS: setting(
     integer(1, 600),
-    'How many seconds a client may take to send a request or to read the reply. The service closes connections that take longer.',
+    'How many seconds a client may take to send a request. The service closes connections that take longer, and those on which nothing moves for 30 seconds more.',
     { default: '30' },
-  ),
-  PARTNER_CONCURRENCY: setting(
-    integer(1, 100_000),
-    'The maximum number of requests per partner, and of OAuth requests per client, that a node handles concurrently. Further requests wait in order of arrival, so that one partner cannot use up all connections.',
-    { default: '100' },
   ),
   MAX_EVENT_LOOP_LAG_MS: setting(
     integer(10, 60_000),
@@ -71,7 +66,7 @@ const SERVICE = {
   ),
   MAX_POOL_WAIT_MS: setting(
     integer(100, 60_000),
-    'The expected wait for a database connection, in milliseconds, above which a node answers 503 `unavailable` instead of queueing the request.',
+    'The expected wait for a database connection, in milliseconds, above which a node answers 503 `unavailable` instead of queueing the request. Partners and networks wait separately, so a partner that floods a node is refused first.',
     { sandbox: '20000', production: '1000' },
   ),
   METRICS_HOST: setting(parsers.host, 'The address that the Prometheus metrics server listens on.', {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import type { BoundedQueue } from '../../kernel/bounded-queue.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Config } from '../../kernel/config/config.ts';
+import type { FairQueue } from '../../kernel/fair-queue.ts';
 import type { Random } from '../../kernel/ids.ts';
 import type { Log } from '../../kernel/log.ts';
 import type { Metrics } from '../../kernel/metrics.ts';
@@ -13,7 +13,6 @@ import type { Db, Lane } from '../db/pool.ts';
 import type { Deadlines } from '../limits/deadline.ts';
 import type { FailedAuthentication } from '../limits/failed-authentication.ts';
 import type { Overload } from '../limits/overload.ts';
-import type { PartnerBudgets } from '../limits/partner-budgets.ts';
 import type { Limiter } from '../limits/rate-limits.ts';
 
 /** The part of `Context` that depends on no feature, so that the types in each feature can refer to this part. */
@@ -40,11 +39,10 @@ export type Kernel = {
   node: number;
   limiter: Limiter;
   failedAuthentication: FailedAuthentication;
-  /** Limits concurrent password hashing, because every hash occupies a thread and 19 MiB. */
-  passwordQueue: BoundedQueue;
+  /** Limits concurrent password hashing, because every hash occupies a thread and 19 MiB. Networks take turns. */
+  passwordQueue: FairQueue;
   deadlines: Deadlines;
   overload: Overload;
-  budgets: PartnerBudgets;
   securityHeaders: Record<string, string>;
   metrics: Metrics;
   /** Emitted when this node appends events, shortly before their transaction commits. */

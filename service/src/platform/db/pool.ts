@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import { Kysely } from 'kysely';
 import pg from 'pg';
-import { createFairQueue } from '../../kernel/fair-queue.ts';
+import { createFairQueue, type FairQueue } from '../../kernel/fair-queue.ts';
 import { isId } from '../../kernel/ids.ts';
 import { columnTypes } from './column-types.ts';
 import { createStatementPool, shareDialect, type TransactionTags } from './dialect.ts';
@@ -39,23 +39,21 @@ export interface OpenPool {
    * wait in their lane, and the lanes take turns.
    */
   laneOf(lane: string): Lane;
-  /** The number of callers waiting for a connection. */
-  waiting(): number;
-  /**
-   * Returns whether a group (a partner or `ANONYMOUS`) already has so many statements waiting for a connection that it
-   * should not add more.
-   */
-  isBusy(group: string): boolean;
+  /** The queue in which statements and transactions wait for a connection. */
+  queue: FairQueue;
   close(): Promise<void>;
 }
 
 const MAX_CACHED_LANES = 1_000;
+
 /**
- * The group of all lanes except those of partners and of the node itself. Anyone can add lanes to this group by sending
- * another OAuth client id or by using another network. So all lanes of the group together get only as many turns as one
+ * Returns the group of a lane. Each partner and the node itself have a group of their own. Anyone can add other lanes by
+ * sending another OAuth client id or by using another network, so all of these together get only as many turns as one
  * partner.
  */
-export const ANONYMOUS = 'anonymous';
+export function groupOfLane(lane: string): string {
+  return lane === '' || isId(lane) ? lane : 'anonymous';
+}
 
 export function openPool(url: string, options: PoolOptions = {}): OpenPool {
   const statementTimeout = options.statementTimeoutMs ?? 10_000;
@@ -90,7 +88,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     concurrency: max,
     maxWaitMs: connectionTimeout,
     timeout: () => new Error('timeout exceeded when trying to connect'),
-    groupOf: (lane) => (lane === '' || isId(lane) ? lane : ANONYMOUS),
+    groupOf: groupOfLane,
   });
   const notifier = createNotifier(pool);
   const connections = createStatementPool(pool, queue);
@@ -114,8 +112,7 @@ export function openPool(url: string, options: PoolOptions = {}): OpenPool {
     // The lane '' is for this node's own work.
     ...laneOf(''),
     laneOf,
-    waiting: () => pool.waitingCount + queue.waiting(),
-    isBusy: queue.isBusy,
+    queue,
     close() {
       closing ??= notifier.idle().then(() => pool.end());
       return closing;

@@ -60,11 +60,10 @@ export function addRoute(app: FastifyInstance, ctx: Context, route: Route): void
     onRequest: admit(ctx, route),
     onSend: finish(ctx, route),
     handler: (request, reply) => {
-      const { caller } = request;
       const body = request.body === undefined ? (rawBody ? EMPTY_BODY : {}) : request.body;
       checkBody?.(body, request.isForm);
       const input = { params: request.params, query: request.query, body, request, reply };
-      const result = caller === null ? handle(input) : ctx.budgets.run(caller.partnerId, handle, input);
+      const result = handle(input);
       if (route.stream) return ctx.deadlines.watch(replyWithStream(result as Promise<Readable>, reply));
       if (result instanceof Promise) return ctx.deadlines.watch(result);
       return serialize === undefined ? result : serialize(result as Record<string, unknown>, reply);

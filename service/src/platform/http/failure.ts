@@ -1,6 +1,8 @@
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { ApiError, ERRORS, type ErrorCode } from '../../kernel/errors.ts';
 import { Closed } from '../../kernel/wire.ts';
+import type { Kernel } from '../context/kernel.ts';
 import { isDatabaseUnavailable } from '../db/unavailable.ts';
 import { MAX_URL_LENGTH } from './request-checks.ts';
 
@@ -51,6 +53,15 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('unavailable', {}, { cause: error, headers: { 'retry-after': '2' } });
   const isClientFault = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
   return new ApiError(isClientFault ? 'malformed_request' : 'internal_error', {}, { cause: error });
+}
+
+/** Logs the cause of an error. An error without a cause says everything in the line of its request. */
+export function logFailure({ log }: Pick<Kernel, 'log'>, error: ApiError, request: FastifyRequest): void {
+  if (error.cause === undefined) return;
+  log[error.status >= 500 ? 'error' : 'debug'](
+    { err: error.cause, method: request.method, request_id: request.id, error_code: error.code },
+    'request failed',
+  );
 }
 
 export function failureBody(error: ApiError, eventId: string) {

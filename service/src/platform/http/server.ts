@@ -1,22 +1,29 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import findMyWay from 'find-my-way';
 import { actorOf, type Caller } from '../../kernel/access.ts';
 import { ApiError, type ErrorCode } from '../../kernel/errors.ts';
 import { compileSerializer, compileValidator } from '../../kernel/validation.ts';
 import type { Context } from '../context/context.ts';
+import { HANDLER_TIMEOUT_MS } from '../limits/deadline.ts';
 import { addRoute } from './add-route.ts';
 import { readBodies } from './bodies.ts';
-import { failureBody, oauthMembers, parserError, rawFailure, toApiError, toOAuthError } from './failure.ts';
+import {
+  failureBody,
+  logFailure,
+  oauthMembers,
+  parserError,
+  rawFailure,
+  toApiError,
+  toOAuthError,
+} from './failure.ts';
+import { clientNetwork } from './network.ts';
 import { parseQuery } from './query-string.ts';
-import { rawHeader } from './raw-header.ts';
-import { chooseRequestId } from './refusal.ts';
 import { acceptsHtml, setCorsHeaders, setPreflightHeaders, VARY } from './replies.ts';
 import { MAX_URL_LENGTH, refuseRequest } from './request-checks.ts';
 import { requestRecorder } from './request-log.ts';
 import type { Access, Route } from './route.ts';
-import { createSheddingServer } from './shedding-server.ts';
-import { closeSlowReaders } from './slow-readers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,6 +42,7 @@ declare module 'fastify' {
 }
 
 const MAX_BODY_BYTES = 64 * 1024;
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** Registers routes that cannot be declared as a `Route`. Each of these routes must set `config.access`. */
 export type Plugin = (app: FastifyInstance) => Promise<void> | void;
@@ -56,35 +64,33 @@ export async function buildServer(
     // Requests that arrive on an open connection while the server closes are still answered.
     return503OnClosing: false,
     trustProxy: ctx.config.trustProxy.length > 0 && ctx.config.trustProxy,
-    genReqId: (request) => chooseRequestId(rawHeader(request, 'x-request-id')),
+    genReqId: chooseRequestId,
     routerOptions: {
       querystringParser: parseQuery,
       maxParamLength: MAX_URL_LENGTH,
       ignoreTrailingSlash: true,
     },
-    serverFactory: (handle) =>
-      createSheddingServer(
-        ctx,
-        {
-          // By default, Node itself answers a request without a Host header, with an empty body. With this option off,
-          // `refuseRequest` answers with the error object.
-          requireHostHeader: false,
-          // Limits how long a client may take to send its request; `ctx.deadlines` limits the handlers.
-          requestTimeout,
-          headersTimeout: requestTimeout,
-          connectionsCheckingInterval: Math.min(1_000, requestTimeout / 4),
-          keepAliveTimeout: 72_000,
-        },
-        handle,
-      ),
+    // Limits how long a client may take to send its request; `ctx.deadlines` limits the handlers.
+    requestTimeout,
+    keepAliveTimeout: 72_000,
+    // Closes a connection on which nothing has moved for this long. The client has then stopped reading, because
+    // handlers take less time and streams send heartbeats. What it does not read would stay in our memory.
+    connectionTimeout: HANDLER_TIMEOUT_MS + requestTimeout,
+    http: {
+      // By default, Node itself answers a request without a Host header, with an empty body. With this option off,
+      // `refuseRequest` answers with the error object.
+      requireHostHeader: false,
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.min(1_000, requestTimeout / 4),
+    },
     frameworkErrors: (error, request, reply) => fail(ctx, error, request, reply),
     clientErrorHandler: (error, socket) => {
       if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
       socket.end(rawFailure(ctx.securityHeaders, parserError(error), randomUUID()));
     },
   });
+  app.server.on('connection', ctx.overload.noticeConnection);
   answerRawRequests(ctx, app);
-  closeSlowReaders(app.server, requestTimeout);
   const methods = collectMethods(app);
   app
     .decorateRequest('caller', null)
@@ -99,14 +105,16 @@ export async function buildServer(
       : fail(ctx, error, request, reply),
   );
   const recordUnknown = requestRecorder(ctx, '-', '-');
-  app.addHook('onRequest', (request, reply, done) => {
-    request.startedAt = request.raw.arrivedAt ?? performance.now();
-    refuseRequest(request);
-    if (!request.is404) return done();
+  app.addHook('onRequest', async (request, reply) => {
+    request.startedAt = performance.now();
+    const admitted = admit(ctx, request);
+    if (!request.is404) return admitted;
+    await admitted.catch((error) => fail(ctx, error, request, reply));
     // Replies before the body is read, because the body does not matter if the path or method does not exist.
-    if (!isBrowser(request) || methods(request.url).length > 0 || !showUnknown(request, reply))
-      replyToUnknown(ctx, methods, request, reply);
+    const isPage = isBrowser(request) && methods(request.url).length === 0;
+    if (!reply.sent && !(isPage && showUnknown(request, reply))) replyToUnknown(ctx, methods, request, reply);
     recordUnknown(request, reply.statusCode);
+    return reply;
   });
   // Close the streams first, because open streams would keep the server from closing.
   app.addHook('preClose', async () => ctx.streams.close());
@@ -114,6 +122,23 @@ export async function buildServer(
   for (const route of routes) addRoute(app, ctx, route);
   for (const plugin of plugins) await app.register(async (scope) => plugin(scope));
   return app;
+}
+
+/** Returns the caller's request id if that id is safe to log, otherwise a new id. */
+function chooseRequestId({ headers }: IncomingMessage): string {
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
+}
+
+/**
+ * Waits for the request's turn, in the lane of the partner whose token it has, or of its network if the token is not
+ * known yet. Probes are always answered, because a busy node that looks dead would be restarted.
+ */
+async function admit({ guard, overload }: Context, request: FastifyRequest): Promise<void> {
+  const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
+  if (!request.url.startsWith('/health'))
+    await overload.admit(guard.partnerOf(token) ?? clientNetwork(request));
+  refuseRequest(request);
 }
 
 /**
@@ -200,13 +225,7 @@ function fail(ctx: Context, thrown: unknown, request: FastifyRequest, reply: Fas
   const isOAuth = request.url.startsWith('/oauth/');
   const error = isOAuth ? toOAuthError(toApiError(thrown)) : toApiError(thrown);
   request.errorCode = error.code;
-  if (error.status >= 500 || error.cause !== undefined) {
-    const level = error.status >= 500 ? 'error' : 'debug';
-    ctx.log[level](
-      { err: error.cause ?? error, method: request.method, request_id: request.id, error_code: error.code },
-      'request failed',
-    );
-  }
+  logFailure(ctx, error, request);
   const { caller } = request;
   if (caller != null && ACCESS_REFUSALS.has(error.code))
     ctx.recordRefusal({

@@ -6,9 +6,12 @@ import { ApiError } from '../../kernel/errors.ts';
  */
 export type Deadlines = { watch<T>(work: Promise<T>): Promise<T>; stop(): void };
 
+/** How long a handler may take. */
+export const HANDLER_TIMEOUT_MS = 30_000;
+
 type Entry = { since: number; reject: (error: Error) => void };
 
-export function createDeadlines(timeoutMs = 30_000, checkIntervalMs = 500): Deadlines {
+export function createDeadlines(timeoutMs = HANDLER_TIMEOUT_MS, checkIntervalMs = 500): Deadlines {
   const running = new Set<Entry>();
   const timer = setInterval(() => {
     const oldest = performance.now() - timeoutMs;

@@ -28,14 +28,7 @@ export function inLane<P extends object>(
 ): P {
   const own = { ...provider };
   for (const name of calls) {
-    const inTurn = async (...args: unknown[]) => {
-      const leave = await queue.take(lane);
-      try {
-        return await (provider[name] as Call)(...args);
-      } finally {
-        leave();
-      }
-    };
+    const inTurn = (...args: unknown[]) => queue.run(lane, () => (provider[name] as Call)(...args));
     own[name] = inTurn as P[keyof P];
   }
   return own;
