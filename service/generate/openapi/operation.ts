@@ -2,7 +2,17 @@ import type { TSchema } from 'typebox';
 import { PARTNER_SCOPES, type Scope } from '../../src/kernel/access.ts';
 import type { ErrorCode } from '../../src/kernel/errors.ts';
 import type { Access, Route } from '../../src/platform/http/route.ts';
-import { FORM_TOO, failures, filterParameters, IDEMPOTENCY_KEY, IF_NONE_MATCH, JSON_ONLY, parametersOf, replyContent, requestBody } from './parts.ts';
+import {
+  FORM_TOO,
+  failures,
+  filterParameters,
+  IDEMPOTENCY_KEY,
+  IF_NONE_MATCH,
+  JSON_ONLY,
+  parametersOf,
+  replyContent,
+  requestBody,
+} from './parts.ts';
 import type { Components } from './schema.ts';
 
 type Json = Record<string, unknown>;
