@@ -19,9 +19,8 @@ import { countUsers } from '../../domain/requirements/store.ts';
 import { type ChainName, chainFacts } from '../../kernel/chains.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { openChains } from '../../platform/chain/open-chains.ts';
 import { confirm } from './command.ts';
-import type { CommandContext } from './run-command.ts';
+import { type CommandContext, withChains } from './run-command.ts';
 
 export type ApplyContext = CommandContext & { config: Config };
 
@@ -75,36 +74,31 @@ async function checkOnChain(
   plans: readonly OfferPlan[],
   operators: readonly string[] = [],
 ): Promise<void> {
-  const { config } = ctx;
   const changed = files.filter((_, index) => plans[index]?.changes.length !== 0);
   const addresses = await findKeyAddresses(ctx, operators);
-  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
-  try {
-    const parts = {
-      ...{ chains, digits: await digitsOf(ctx, files), ...addresses },
-      warn: (message: string) => console.error(`Warning: ${message}`),
-    };
-    const problems = (await Promise.all(changed.map((file) => checkContracts(parts, file)))).flat();
-    const settled = changed
-      .filter(({ type }) => type !== 'fund::swap')
-      .flatMap(({ contracts }) => contracts.map(({ chain }) => chain));
-    const isEvm = (chain: ChainName) => chainFacts(chain).protocol === 'ethereum';
-    if (settled.some((chain) => isEvm(chain) && addresses.addressOf('commit', chain) === null))
-      problems.push(
-        'operator: cannot check its roles; set OPERATOR_KEY, or pass --operator ADDRESS (nodes log the address when they start)',
-      );
-    if (settled.some((chain) => !isEvm(chain) && addresses.solanaOperatorsOf(chain).length === 0))
-      problems.push(
-        'operator: cannot check whether the fund lets it sign; set SOLANA_OPERATOR_KEY or OPERATOR_KEYS_FILE, or first start a node that has the key',
-      );
-    if (problems.length > 0)
-      throw new OfferRefusedError([
-        ...problems,
-        'These problems were found on chain. Use --no-chain-checks to skip the checks.',
-      ]);
-  } finally {
-    await chains.close();
-  }
+  const digits = await digitsOf(ctx, files);
+  const warn = (message: string) => console.error(`Warning: ${message}`);
+  const problems = await withChains(ctx.config, async (chains) => {
+    const parts = { chains, digits, ...addresses, warn };
+    return (await Promise.all(changed.map((file) => checkContracts(parts, file)))).flat();
+  });
+  const settled = changed
+    .filter(({ type }) => type !== 'fund::swap')
+    .flatMap(({ contracts }) => contracts.map(({ chain }) => chain));
+  const isEvm = (chain: ChainName) => chainFacts(chain).protocol === 'ethereum';
+  if (settled.some((chain) => isEvm(chain) && addresses.addressOf('commit', chain) === null))
+    problems.push(
+      'operator: cannot check its roles; set OPERATOR_KEY, or pass --operator ADDRESS (nodes log the address when they start)',
+    );
+  if (settled.some((chain) => !isEvm(chain) && addresses.solanaOperatorsOf(chain).length === 0))
+    problems.push(
+      'operator: cannot check whether the fund lets it sign; set SOLANA_OPERATOR_KEY or OPERATOR_KEYS_FILE, or first start a node that has the key',
+    );
+  if (problems.length > 0)
+    throw new OfferRefusedError([
+      ...problems,
+      'These problems were found on chain. Use --no-chain-checks to skip the checks.',
+    ]);
 }
 
 async function digitsOf({ db }: ApplyContext, files: readonly OfferFile[]): Promise<Map<string, number>> {

@@ -12,7 +12,7 @@ import { createLog } from '../../kernel/log.ts';
 import { createMetrics } from '../../kernel/metrics.ts';
 import { decodeBase58 } from '../../platform/chain/address.ts';
 import type { EvmChain } from '../../platform/chain/evm/client.ts';
-import { type Chains, openChains } from '../../platform/chain/open-chains.ts';
+import type { Chains } from '../../platform/chain/open-chains.ts';
 import type { Db } from '../../platform/db/pool.ts';
 import { rehearse } from '../../platform/db/rehearse.ts';
 import { feeLimits } from '../../platform/operator/account.ts';
@@ -28,7 +28,7 @@ import { readNonces, readOperatorStatus, readSolanaStatus } from '../../platform
 import type { ReplacementAction } from '../../platform/operator/transaction.ts';
 import { type CommandHelp, chooseAction, confirm } from './command.ts';
 import { runReconcile, verifyReport, writeReport } from './reconcile-command.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, withChains } from './run-command.ts';
 
 export const help: CommandHelp = {
   usage: [
@@ -153,15 +153,12 @@ export async function run(config: Config, args: string[]): Promise<void> {
   const isOptional = argument === 'none' || (argument === 'optional chain' && values.report === true);
   if ((chain === undefined && !isOptional) || more.length > 0)
     throw new UsageError(`operator ${name} requires one chain, such as ethereum_mainnet`);
-  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
   try {
-    await action.run(config, chains, chain ?? '', values);
+    await withChains(config, (chains) => action.run(config, chains, chain ?? '', values));
   } catch (error) {
     if (!(error instanceof NotDeepEnough || error instanceof NotReconciled)) throw error;
     console.error(error.message);
     process.exitCode = 1;
-  } finally {
-    await chains.close();
   }
 }
 

@@ -6,6 +6,7 @@ import { ApiError, UsageError } from '../../kernel/errors.ts';
 import { plural } from '../../kernel/plural.ts';
 import { createSealing, type Sealing, unavailableSealing } from '../../kernel/sealing.ts';
 import { recordCommand } from '../../platform/audit/store.ts';
+import { type Chains, openChains } from '../../platform/chain/open-chains.ts';
 import type { Kernel } from '../../platform/context/kernel.ts';
 import { compareSecrets, MISSING_SECRET } from '../../platform/db/installation.ts';
 import { pendingMigrations } from '../../platform/db/migrate.ts';
@@ -39,6 +40,19 @@ export async function runCommand<T>(config: Config, work: (ctx: CommandContext) 
   } finally {
     await close();
     await embedded?.stop();
+  }
+}
+
+/** Opens the configured chains while `work` runs. */
+export async function withChains<T>(
+  { rpcUrls, rpcFreshnessMs }: Config,
+  work: (chains: Chains) => Promise<T>,
+): Promise<T> {
+  const chains = openChains({ urls: rpcUrls, freshnessMs: rpcFreshnessMs });
+  try {
+    return await work(chains);
+  } finally {
+    await chains.close();
   }
 }
 

@@ -3,10 +3,9 @@ import { pauseSettlement, resumeSettlement } from '../../domain/settlement/pause
 import { readSettlementStatus } from '../../domain/settlement/status.ts';
 import type { Config } from '../../kernel/config/config.ts';
 import { ApiError, UsageError } from '../../kernel/errors.ts';
-import { openChains } from '../../platform/chain/open-chains.ts';
 import { rehearse } from '../../platform/db/rehearse.ts';
 import type { CommandHelp } from './command.ts';
-import { type CommandContext, runCommand } from './run-command.ts';
+import { type CommandContext, runCommand, withChains } from './run-command.ts';
 
 export const help: CommandHelp = {
   usage: [
@@ -61,12 +60,8 @@ export async function run(config: Config, args: string[]): Promise<void> {
 }
 
 async function showStatus(config: Config, { db }: CommandContext, subject: string | null): Promise<void> {
-  const chains = openChains({ urls: config.rpcUrls });
-  try {
-    console.log(JSON.stringify(await readSettlementStatus(db, chains, subject), null, 2));
-  } finally {
-    await chains.close();
-  }
+  const status = await withChains(config, (chains) => readSettlementStatus(db, chains, subject));
+  console.log(JSON.stringify(status, null, 2));
 }
 
 async function change(

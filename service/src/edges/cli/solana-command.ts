@@ -10,7 +10,6 @@ import { UsageError } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import { plural } from '../../kernel/plural.ts';
 import { decodeBase58 } from '../../platform/chain/address.ts';
-import { openChains } from '../../platform/chain/open-chains.ts';
 import type { SolanaChain } from '../../platform/chain/solana/client.ts';
 import { rehearse } from '../../platform/db/rehearse.ts';
 import { listKeyStates } from '../../platform/operator/key-state-store.ts';
@@ -20,7 +19,7 @@ import type { SolanaSigner } from '../../platform/operator/solana-signer.ts';
 import { openSolanaSigners } from '../../platform/operator/solana-signers.ts';
 import { adoptForeignTransactions, type ForeignTransaction } from '../../platform/operator/watch-store.ts';
 import type { CommandHelp } from './command.ts';
-import { runCommand } from './run-command.ts';
+import { runCommand, withChains } from './run-command.ts';
 
 export const help: CommandHelp = {
   usage: [
@@ -241,18 +240,11 @@ function keyMissing(role: string, chain: string): ConfigError {
   ]);
 }
 
-async function withChain(
-  { rpcUrls }: Config,
-  name: string,
-  work: (chain: SolanaChain) => Promise<void>,
-): Promise<void> {
-  const chains = openChains({ urls: rpcUrls });
-  try {
+function withChain(config: Config, name: string, work: (chain: SolanaChain) => Promise<void>): Promise<void> {
+  return withChains(config, async (chains) => {
     const chain = chains.allSolana().find((each) => each.name === name);
     if (chain === undefined)
       throw new UsageError(`${name} has no RPC URL; set RPC_URL_${name.toUpperCase()}`);
     await work(chain);
-  } finally {
-    await chains.close();
-  }
+  });
 }

@@ -16,11 +16,10 @@ import { ApiError, UsageError } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import type { OfferOption } from '../../kernel/model/stored-offer.ts';
 import { plural } from '../../kernel/plural.ts';
-import { openChains } from '../../platform/chain/open-chains.ts';
 import { createSignatures } from '../../platform/chain/signatures.ts';
 import { httpOrigin } from '../../platform/http/origin.ts';
 import { type CommandHelp, confirmByName, requireReason } from './command.ts';
-import { type CommandContext, runCommand } from './run-command.ts';
+import { type CommandContext, runCommand, withChains } from './run-command.ts';
 
 export const help: CommandHelp = {
   usage: [
@@ -212,14 +211,13 @@ async function explainUser(
   const user = await (isId(emailOrId) ? findUser : findUserByEmail)(ctx.db, emailOrId);
   if (user === undefined) throw new ApiError('not_found', {}, { message: `User ${emailOrId} not found.` });
   const { offer, partners } = await findOfferWithPartners(ctx.db, idOrSlug);
-  const chains = openChains({ urls: config.rpcUrls, freshnessMs: config.rpcFreshnessMs });
-  const parts = {
-    ...{ ...ctx, config, chains, signatures: createSignatures(chains) },
-    openPiiFacts: createFactsOpener(ctx.sealing),
-    sanctions: await readAcceptedSanctions(ctx.db),
-    supplier: permissionSupplier(() => null, ctx.clock),
-  };
-  try {
+  return withChains(config, async (chains) => {
+    const parts = {
+      ...{ ...ctx, config, chains, signatures: createSignatures(chains) },
+      openPiiFacts: createFactsOpener(ctx.sealing),
+      sanctions: await readAcceptedSanctions(ctx.db),
+      supplier: permissionSupplier(() => null, ctx.clock),
+    };
     const trees: string[] = [];
     for (const { id: partnerId, name } of partners) {
       const target = { wallet: null, chain: null };
@@ -227,9 +225,7 @@ async function explainUser(
       trees.push(`${offer.slug} at ${name}: ${verdict(found)}`, ...describe(found, offer.options));
     }
     return trees.join('\n');
-  } finally {
-    await chains.close();
-  }
+  });
 }
 
 function verdict({ eligible }: { eligible: boolean }): string {
