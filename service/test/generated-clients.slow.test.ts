@@ -34,8 +34,7 @@ print(details?.object, options.flatMap(({ data }) => data.map((one) => (one.type
     command: ['openapi-ts', '-i', 'openapi.json', '-o', 'hey-api', '-c', '@hey-api/client-fetch'],
     journey: `
 import { client } from './client.gen';
-import { getOffer, getParticipation, getRequirements } from './sdk.gen';
-import { listOffers } from '../src/domain/offers/offer.ts';
+import { getOffer, getParticipation, getRequirements, listOffers } from './sdk.gen';
 
 client.setConfig({ baseUrl: BASE, headers: { authorization: \`Bearer \${TOKEN}\` } });
 const { data: offers } = await listOffers({ query: { limit: 5, include: ['summary'] } });
@@ -49,8 +48,7 @@ print(details?.object, options.flatMap(({ data }) => data.map((one) => (one.type
   orval: {
     command: ['orval', '--input', './openapi.json', '--output', './orval/api.ts', '--client', 'fetch'],
     journey: `
-import { getOffer, getParticipation, getRequirements } from './api';
-import { listOffers } from '../src/domain/offers/offer.ts';
+import { getOffer, getParticipation, getRequirements, listOffers } from './api';
 
 const send = globalThis.fetch;
 globalThis.fetch = (url, init) => send(new URL(String(url), BASE), init);

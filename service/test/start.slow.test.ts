@@ -156,6 +156,7 @@ describe('a start that cannot succeed', () => {
     const root = join(import.meta.dirname, '../..');
     for (const folder of [
       'service/src',
+      'service/generate',
       'sandbox/src',
       'contracts/abi',
       'contracts/encodings',
