@@ -15,8 +15,7 @@ import { lockSession } from '../accounts/sessions.ts';
 import { removeNetworks } from '../acknowledgements/store.ts';
 import { expireSubmissions } from '../documents/store.ts';
 import { hasAnyLiveOrder } from '../holdings/order-store.ts';
-import { hasUnsettledParticipation } from '../holdings/participation-status.ts';
-import { hasParticipations } from '../holdings/participation-store.ts';
+import { hasParticipations, hasUnsettled } from '../holdings/participation-store.ts';
 import { endApplicant } from '../identity/store.ts';
 import { deleteNoticesOf } from '../notices/store.ts';
 import { revokeUserGrants } from '../oauth/grant-store.ts';
@@ -199,7 +198,7 @@ export async function findBlock(
   db: Db,
   userId: string,
 ): Promise<'open_participations' | 'live_orders' | null> {
-  if (await hasUnsettledParticipation(db, userId)) return 'open_participations';
+  if (await hasUnsettled(db, userId)) return 'open_participations';
   return (await hasAnyLiveOrder(db, userId, timestampOf(clock))) ? 'live_orders' : null;
 }
 

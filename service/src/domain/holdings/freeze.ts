@@ -12,10 +12,6 @@ export async function resumeSanctioned(ctx: Parts, tx: Db, wallet: string): Prom
   await resume(ctx, tx, await listSanctioned(tx, wallet));
 }
 
-async function resumeHeld(ctx: Parts, tx: Db, userId: string): Promise<void> {
-  await resume(ctx, tx, await listHeld(tx, userId));
-}
-
 /** A frozen `pending` row has lost its reserved supply. It reserves its amount again, or fails as sold out. */
 async function resume(ctx: Parts, tx: Db, rows: readonly FrozenParticipation[]): Promise<void> {
   for (const row of rows) {
@@ -42,7 +38,7 @@ export async function releaseHold(
 ): Promise<HeldUser> {
   return ctx.db.transaction().execute(async (tx) => {
     const user = await releaseUser(ctx, tx, emailOrId, reason);
-    if (user.wasHeld) await resumeHeld(ctx, tx, user.id);
+    if (user.wasHeld) await resume(ctx, tx, await listHeld(tx, user.id));
     return user;
   });
 }

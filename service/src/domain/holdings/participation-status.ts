@@ -6,7 +6,6 @@ import { appendEvents, type EventSource, type NewEvent } from '../../platform/ev
 import { insertParticipationNotices } from '../notices/store.ts';
 import {
   type ChangedRow,
-  hasUnsettled,
   insertRow,
   listOfWallet,
   markEnding,
@@ -126,8 +125,4 @@ export async function failPreparedOf(
 ): Promise<void> {
   const ids = await listOfWallet(tx, partnerId, wallet, userIds, ['prepared']);
   await endParticipations(ctx, tx, ids, 'wallet_not_proven');
-}
-
-export function hasUnsettledParticipation(tx: Db, userId: string): Promise<boolean> {
-  return hasUnsettled(tx, userId);
 }

@@ -176,7 +176,7 @@ export async function resetCheck(tx: Db, id: string): Promise<void> {
   await sql`update participations set check_at = now() where id = ${id}`.execute(tx);
 }
 
-export type FrozenRow = { subject_id: string; address: string; user_id: string; partner_id: string };
+type FrozenRow = { subject_id: string; address: string; user_id: string; partner_id: string };
 
 /**
  * Freezes these wallets' participations, except failed and refunded ones, because of sanctions. A frozen participation

@@ -88,29 +88,24 @@ export async function writeOffer(
   const id = before?.id ?? newId(ctx.clock, ctx.random);
   const {
     slug,
-    type,
-    name,
-    tagline,
-    about,
-    category,
-    starts_at,
-    ends_at,
-    logo_url,
-    banner_url,
-    symbol,
-    fee_bps,
-    pending_hours,
-    open_to_anyone,
+    asset,
+    partners,
+    options,
+    contracts,
+    funding_assets,
+    terms,
+    links,
+    faqs,
+    milestones,
+    ...columns
   } = definition;
   const fields = {
-    ...{ type, name, tagline, about, category, starts_at, ends_at, logo_url, banner_url, symbol, fee_bps },
-    pending_hours,
-    open_to_anyone,
-    asset_id: definition.asset,
-    terms: JSON.stringify(definition.terms),
-    links: JSON.stringify(definition.links),
-    faqs: JSON.stringify(definition.faqs),
-    milestones: JSON.stringify(definition.milestones),
+    ...columns,
+    asset_id: asset,
+    terms: JSON.stringify(terms),
+    links: JSON.stringify(links),
+    faqs: JSON.stringify(faqs),
+    milestones: JSON.stringify(milestones),
     updated_at: now,
   };
   if (before === null)
@@ -119,9 +114,9 @@ export async function writeOffer(
       .values({ id, slug, inserted_at: now, ...fields })
       .execute();
   else await tx.updateTable('offers').set(fields).where('id', '=', id).execute();
-  await writePartners(tx, id, definition.partners);
-  await writeOptions(ctx, tx, id, definition.options, before);
-  await writeContracts(tx, id, definition, assets);
+  await writePartners(tx, id, partners);
+  await writeOptions(ctx, tx, id, options, before);
+  await writeContracts(tx, id, { type: columns.type, contracts, funding_assets }, assets);
 }
 
 async function writePartners(tx: Db, offer_id: string, partners: readonly NamedPartner[]): Promise<void> {
@@ -180,7 +175,7 @@ async function writeRequirements(
 async function writeContracts(
   tx: Db,
   offer_id: string,
-  { type, contracts, funding_assets }: OfferDefinition,
+  { type, contracts, funding_assets }: Pick<OfferDefinition, 'type' | 'contracts' | 'funding_assets'>,
   assets: ReadonlyMap<string, Asset>,
 ): Promise<void> {
   const kind = type === 'platform::token_sale' ? 'fund' : 'swap';

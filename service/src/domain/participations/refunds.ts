@@ -19,7 +19,6 @@ import {
   type RefundRequest,
   sumRefundable,
 } from './refund-store.ts';
-import { countRefundable, findOfferId, listRefundable, type RefundableCounts } from './report-store.ts';
 
 type Parts = Pick<Context, 'db' | 'clock' | 'random'>;
 
@@ -60,7 +59,8 @@ export async function requestRefunds(
   return changeAll(ctx, ids, onProgress);
 }
 
-function planRefundRequest(
+/** Returns the outcome that `requestRefunds` would have. Changes nothing. */
+export function planRefundRequest(
   ctx: Parts,
   operator: RefundOperator,
   participationIds: readonly string[],
@@ -208,32 +208,4 @@ async function readAll({ db }: Parts, ids: readonly string[]): Promise<Participa
     if (row === null) throw new ApiError('not_found');
     return showParticipation(row);
   });
-}
-
-/** Counts what can be refunded and what is blocked. Throws `not_found` if no offer has this slug. */
-export async function planRefunds(
-  { db }: Pick<Context, 'db'>,
-  slug: string,
-): Promise<{ offerId: string } & RefundableCounts> {
-  const offerId = await findOfferId(db, slug);
-  if (offerId === null) throw new ApiError('not_found');
-  return { offerId, ...(await countRefundable(db, offerId)) };
-}
-
-/** Also retries failed refunds. The next run continues where an interrupted one stopped. */
-export async function refundOffer(
-  ctx: Parts,
-  operator: RefundOperator,
-  offerId: string,
-  onProgress: (done: number) => void,
-): Promise<number> {
-  return requestRefunds(ctx, operator, await listRefundable(ctx.db, offerId), onProgress);
-}
-
-export async function planOfferRefund(
-  ctx: Parts,
-  operator: RefundOperator,
-  offerId: string,
-): Promise<RefundDecision> {
-  return planRefundRequest(ctx, operator, await listRefundable(ctx.db, offerId));
 }

@@ -86,7 +86,7 @@ export async function countReports(db: Db, { partnerId, offerId, status }: Repor
  * `blocked`: frozen or of a user on hold, so not refundable until that ends. `held`: the blocked ones that are not
  * frozen yet.
  */
-export type RefundableCounts = { count: number; blocked: number; held: string[] };
+type RefundableCounts = { count: number; blocked: number; held: string[] };
 
 export async function countRefundable(db: Db, offerId: string): Promise<RefundableCounts> {
   const { rows } = await sql<RefundableCounts>`

@@ -10,10 +10,11 @@ import { closeOffer, publishOffer, reopenOffer } from '../../domain/offer-files/
 import { countOfferUse } from '../../domain/offer-files/references-store.ts';
 import { offerState, toOffer } from '../../domain/offers/offer.ts';
 import { listAllOffers, readOfferBySlug } from '../../domain/offers/store.ts';
-import { planOfferRefund, planRefunds, refundOffer } from '../../domain/participations/refunds.ts';
+import { planRefundRequest, requestRefunds } from '../../domain/participations/refunds.ts';
+import { countRefundable, findOfferId, listRefundable } from '../../domain/participations/report-store.ts';
 import { showProgress } from '../../domain/participations/report-text.ts';
 import type { Config } from '../../kernel/config/config.ts';
-import { ApiError, UsageError } from '../../kernel/errors.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import type { StoredOffer } from '../../kernel/model/stored-offer.ts';
 import { plural } from '../../kernel/plural.ts';
 import { type ApplyContext, applyFiles, diffFiles } from './apply-command.ts';
@@ -138,11 +139,10 @@ function readArguments(args: string[]) {
 
 /** Can be repeated after an interruption: it skips refunds that are already requested. */
 async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values): Promise<void> {
-  const { offerId, count, blocked, held } = await planRefunds(ctx, slug).catch((error: unknown) => {
-    throw error instanceof ApiError && error.code === 'not_found'
-      ? new UsageError(`offer ${slug} does not exist; "causeway offer list" shows all offers`)
-      : error;
-  });
+  const offerId = await findOfferId(ctx.db, slug);
+  if (offerId === null)
+    throw new UsageError(`offer ${slug} does not exist; "causeway offer list" shows all offers`);
+  const { count, blocked, held } = await countRefundable(ctx.db, offerId);
   console.log(`${plural(count, 'participation')} of ${slug} can be refunded`);
   if (blocked > 0)
     console.log(
@@ -151,7 +151,11 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
   const operator = { name: userInfo().username, limitUsd: ctx.config.refundDailyLimitUsd };
   if (count + held.length === 0) return;
   if (values['dry-run'] === true) {
-    const { ids, amountUsd, refusal } = await planOfferRefund(ctx, operator, offerId);
+    const { ids, amountUsd, refusal } = await planRefundRequest(
+      ctx,
+      operator,
+      await listRefundable(ctx.db, offerId),
+    );
     const outcome = refusal === null ? 'would become remit_submitted' : 'would wait for confirmation';
     for (const id of ids) console.log(`${id} ${outcome}`);
     if (refusal === null) for (const id of held) console.log(`${id} would be frozen`);
@@ -166,7 +170,7 @@ async function refund(ctx: ApplyContext, [slug = '']: string[], values: Values):
   if (values.yes !== true && !(await confirm()))
     throw new OfferRefusedError(['Not confirmed. Use --yes to refund without asking.']);
   const progress = showProgress(count, process.stderr);
-  const done = await refundOffer(ctx, operator, offerId, progress.at);
+  const done = await requestRefunds(ctx, operator, await listRefundable(ctx.db, offerId), progress.at);
   progress.end();
   console.log(`${plural(done, 'refund')} requested`);
 }

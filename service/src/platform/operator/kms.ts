@@ -1,3 +1,4 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { AwsV4Signer } from 'aws4fetch';
 import type { Registry } from 'prom-client';
 import type { Hex } from 'viem';
@@ -12,8 +13,7 @@ import { createSigner, type Signer } from './signer.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_ATTEMPTS = 3;
-const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
-const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const { ORDER } = secp256k1.Point.Fn;
 // The DER bytes before the curve point in the SubjectPublicKeyInfo of an uncompressed secp256k1 key (RFC 5480
 // §2).
 const SPKI_PREFIX = Buffer.from('3056301006072a8648ce3d020106052b8104000a034200', 'hex');
@@ -69,7 +69,7 @@ export async function openKmsEd25519(
  */
 async function toRecoverable(hash: Hex, address: Hex, der: Buffer): Promise<Hex> {
   const { r, s } = readDerSignature(der);
-  const low = s > HALF_ORDER ? ORDER - s : s;
+  const low = s > ORDER / 2n ? ORDER - s : s;
   const body = concat([numberToHex(r, { size: 32 }), numberToHex(low, { size: 32 })]);
   for (const v of ['0x1b', '0x1c'] as const) {
     const signature = concat([body, v]);
@@ -79,22 +79,13 @@ async function toRecoverable(hash: Hex, address: Hex, der: Buffer): Promise<Hex>
 }
 
 /** Parses an ECDSA-Sig-Value (RFC 3279 §2.2.3). Accepts only strict DER. */
-export function readDerSignature(der: Buffer): { r: bigint; s: bigint } {
-  const first = readInteger(der, 2);
-  const second = readInteger(der, first.end);
-  if (der[0] !== 0x30 || der[1] !== der.length - 2 || second.end !== der.length)
+export function readDerSignature(der: Uint8Array): { r: bigint; s: bigint } {
+  try {
+    const { r, s } = secp256k1.Signature.fromBytes(der, 'der');
+    return { r, s };
+  } catch {
     throw invalidResponse('kms', 'signature is not DER');
-  return { r: first.value, s: second.value };
-}
-
-function readInteger(der: Buffer, at: number): { value: bigint; end: number } {
-  const length = der[at + 1] ?? 0;
-  const bytes = der.subarray(at + 2, at + 2 + length);
-  const [head = 0, next = 0] = bytes;
-  const isPadded = head === 0 && length > 1 && next < 0x80;
-  if (der[at] !== 0x02 || length < 1 || length > 33 || bytes.length !== length || head >= 0x80 || isPadded)
-    throw invalidResponse('kms', 'signature is not DER');
-  return { value: BigInt(bytesToHex(bytes)), end: at + 2 + length };
+  }
 }
 
 type KmsCall = (action: string, input: Record<string, string>) => Promise<Record<string, unknown>>;

@@ -6,9 +6,8 @@ import {
   hexToBigInt,
   hexToBytes,
   isHex,
-  keccak256,
   size,
-  toHex,
+  toEventSelector,
 } from 'viem/utils';
 import { ApiError } from '../../../kernel/errors.ts';
 import { toLowerHex } from '../address.ts';
@@ -76,7 +75,8 @@ function decodePadded(data: Hex): string {
   return new TextDecoder().decode(end === -1 ? bytes : bytes.subarray(0, end));
 }
 
-const APPROVAL_TOPIC = keccak256(toHex('Approval(address,address,uint256)'));
+const APPROVAL_TOPIC = toEventSelector('Approval(address,address,uint256)');
+export const TRANSFER_TOPIC = toEventSelector('Transfer(address,address,uint256)');
 
 type Approval = { token: Hex; owner: Hex; spender: Hex; value: bigint };
 
@@ -99,9 +99,6 @@ export function readApprovals(logs: readonly EventLog[]): Approval[] {
   });
 }
 
-/** keccak256('Transfer(address,address,uint256)') */
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-
 /**
  * Returns for each row how much of its token its user sent to `to`, or null. Rows with the same user and token get
  * their events in order.
@@ -114,7 +111,8 @@ export function readTransfers(
   const sent = new Map<string, bigint[]>();
   for (const { address, topics, data } of logs) {
     const [name, from, recipient, ...more] = topics;
-    if (name !== TRANSFER || from === undefined || more.length > 0 || !isHex(data) || data === '0x') continue;
+    if (name !== TRANSFER_TOPIC || from === undefined || more.length > 0 || !isHex(data) || data === '0x')
+      continue;
     if (recipient?.toLowerCase() !== pad(to).toLowerCase()) continue;
     const key = transferKey(address, from);
     sent.set(key, [...(sent.get(key) ?? []), hexToBigInt(data)]);

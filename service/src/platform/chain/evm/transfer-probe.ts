@@ -1,22 +1,13 @@
 import { transferProbe } from '@causeway/contracts/abi/transfer-probe.ts';
 import { type Hex, zeroAddress } from 'viem';
-import {
-  decodeFunctionResult,
-  encodeFunctionData,
-  isHex,
-  keccak256,
-  numberToHex,
-  parseAbi,
-  toHex,
-} from 'viem/utils';
+import { decodeFunctionResult, encodeFunctionData, isHex, numberToHex, parseAbi } from 'viem/utils';
 import { findNodeError } from '../rpc/failures.ts';
 import type { EvmChain } from './client.ts';
 import { contractCall, optionalView } from './contract-call.ts';
-import { readBalance } from './erc20.ts';
+import { readBalance, TRANSFER_TOPIC } from './erc20.ts';
 import type { EventLog } from './node-reads.ts';
 
 const { abi, deployedBytecode: code } = transferProbe;
-const TRANSFER_TOPIC = keccak256(toHex('Transfer(address,address,uint256)'));
 /** In blocks. The second is used if the node rejects the first, as it may for a busy token. */
 const HOLDER_RANGES = [2_000n, 20n];
 const MAX_HOLDERS = 20;
