@@ -9,6 +9,7 @@ import type { Signing, SubmissionStatus } from '../../platform/providers/documen
 import { writeNotice } from '../notices/notice.ts';
 import { reportStatuses } from '../requirements/report.ts';
 import {
+  addFormToArchive,
   advanceSubmission,
   deleteFormToArchive,
   findSubmissionOfEvent,
@@ -17,8 +18,8 @@ import {
 } from './store.ts';
 
 /**
- * Updates the submission to the provider's status, but never back to an earlier one. If the status changed, reports the
- * change, and tells the user that there is a form to sign. Returns the row.
+ * Never moves back to an earlier status. A change is reported, the user told of a form to sign, and an expired form
+ * archived.
  */
 export async function changeSubmission(
   ctx: Context,
@@ -31,6 +32,7 @@ export async function changeSubmission(
   if (row === undefined || before === undefined || row.status === before) return row;
   if (before === 'INITIALIZED' && row.status === 'SENT')
     await writeNotice(tx, row.user_id, 'form_to_sign', id, { until: Date.parse(row.expires_at) });
+  if (row.status === 'EXPIRED') await addFormToArchive(tx, id);
   await reportSubmission(ctx, tx, row, before);
   return row;
 }

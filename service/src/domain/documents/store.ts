@@ -141,7 +141,6 @@ export async function claimFormToArchive(db: Db): Promise<SubmissionRow | undefi
   return rows[0];
 }
 
-/** Adds a form that the provider created only after we had closed it. A trigger adds all other ended forms. */
 export async function addFormToArchive(tx: Db, id: string): Promise<void> {
   await sql`insert into forms_to_archive (submission_id) values (${id}) on conflict do nothing`.execute(tx);
 }
@@ -168,9 +167,13 @@ export async function expireSubmissions(
   now: string,
 ): Promise<{ openSubmissions: number[]; isSigned: boolean }> {
   const expired = await sql<{ id: number | null }>`
-    update document_submissions set status = 'EXPIRED', updated_at = ${now}
-    where user_id = ${userId} and status = any(${[...OPEN_STATUSES]})
-    returning provider_submission_id::float8 as id`.execute(tx);
+    with expired as (
+      update document_submissions set status = 'EXPIRED', updated_at = ${now}
+      where user_id = ${userId} and status = any(${[...OPEN_STATUSES]}) returning id, provider_submission_id
+    ), archived as (
+      insert into forms_to_archive (submission_id) select id from expired on conflict do nothing
+    )
+    select provider_submission_id::float8 as id from expired`.execute(tx);
   const signed = await sql`select from document_submissions
     where user_id = ${userId} and status = 'COMPLETED' limit 1`.execute(tx);
   return {

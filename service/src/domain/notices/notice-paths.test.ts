@@ -6,7 +6,7 @@ import { startWorld, type World } from '../../../test/support/providers.ts';
 import { partnerOf } from '../../../test/support/tokens.ts';
 import { newId } from '../../kernel/ids.ts';
 import { changeSubmission } from '../documents/status.ts';
-import { insertSubmission } from '../documents/store.ts';
+import { expireSubmissions, insertSubmission } from '../documents/store.ts';
 import { STATUSES } from '../holdings/participation.ts';
 import { changeStatus, endParticipations, insertParticipation } from '../holdings/participation-status.ts';
 import {
@@ -201,9 +201,11 @@ test('each new outcome of a review gives one notice, however often and in whatev
 
 const FORM_STATUSES = ['INITIALIZED', 'SENT', 'VIEWED', 'COMPLETED', 'DECLINED', 'EXPIRED'] as const;
 
-test('a form gives one notice when it is sent, in whatever order the provider reports its statuses', async () => {
+test('a form gives one notice when it is sent and is archived if it expires, in whatever order its statuses are reported', async () => {
   const { ctx } = world;
-  const steps = fc.array(fc.tuple(fc.constantFrom(...FORM_STATUSES), fc.boolean()), { maxLength: 8 });
+  const steps = fc.array(fc.tuple(fc.constantFrom(...FORM_STATUSES, 'erase' as const), fc.boolean()), {
+    maxLength: 8,
+  });
   await fc.assert(
     fc.asyncProperty(steps, async (reported) => {
       const { userId } = await world.newUser();
@@ -224,13 +226,13 @@ test('a form gives one notice when it is sent, in whatever order the provider re
         '1 hour',
       );
       let current: string = 'INITIALIZED';
-      let isTold = false;
+      let [isTold, hasExpired] = [false, false];
       for (const [next, isKept] of reported) {
         const completedAt = next === 'COMPLETED' ? Date.parse(NOW) : null;
-        await inTransaction(
-          isKept,
-          async (tx) => void (await changeSubmission(ctx, tx, id, { status: next, completedAt })),
-        );
+        await inTransaction(isKept, async (tx) => {
+          if (next === 'erase') await expireSubmissions(tx, userId, NOW);
+          else await changeSubmission(ctx, tx, id, { status: next, completedAt });
+        });
         if (!isKept) continue;
         isTold ||= current === 'INITIALIZED' && next === 'SENT';
         const { status: stored } = await ctx.db
@@ -239,8 +241,11 @@ test('a form gives one notice when it is sent, in whatever order the provider re
           .where('id', '=', id)
           .executeTakeFirstOrThrow();
         current = stored;
+        hasExpired ||= stored === 'EXPIRED';
       }
       expect(await noticesOf(userId)).toEqual(isTold ? [`form_to_sign ${id}`] : []);
+      const archived = ctx.db.selectFrom('forms_to_archive').select('due_at').where('submission_id', '=', id);
+      expect(await archived.execute()).toHaveLength(hasExpired ? 1 : 0);
     }),
     { numRuns: 40 },
   );

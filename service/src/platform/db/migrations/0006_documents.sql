@@ -47,15 +47,6 @@ create table forms_to_archive (
 );
 create index forms_to_archive_due_at on forms_to_archive (due_at);
 
-create function add_form_to_archive() returns trigger language plpgsql as $$
-begin
-  insert into forms_to_archive (submission_id) values (new.id) on conflict do nothing;
-  return null;
-end
-$$;
-create trigger document_submissions_archive after update of status on document_submissions
-  for each row when (old.status <> 'EXPIRED' and new.status = 'EXPIRED') execute function add_form_to_archive();
-
 -- Users confirm that they have read a document of an offer, such as its risk disclosure, in one exact version. Each row is
 -- evidence: which text, when, through which client and from which network. There is no foreign key to the offer, because a row
 -- must not stop an operator from changing it.
