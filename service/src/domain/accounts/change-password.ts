@@ -9,9 +9,8 @@ import { checkMailPage } from '../../platform/pages/sign-in-page.ts';
 import { revokeUserGrants } from '../oauth/grant-store.ts';
 import { lockAccount, setPasswordHash } from '../users/store.ts';
 import { localeOf } from '../users/user.ts';
-import type { Browser } from './browser.ts';
 import { consumeLink, createResetLink, deleteLinksOf, findResetLink } from './mail-link-store.ts';
-import { type PageRequest, type PageResponse, withRecentSession } from './page-route.ts';
+import { type PageHandler, type PageResponse, withRecentSession } from './page-route.ts';
 import { deletePasskeysOf, listPasskeys } from './passkey-store.ts';
 import { findPasswordProblem, hashPassword } from './password.ts';
 import { INVALID_EMAIL, isEmail } from './registration.ts';
@@ -20,24 +19,20 @@ import { keepOnlySession, lockSession } from './sessions.ts';
 import { parseReturnPath } from './sign-in-request.ts';
 import { clearFailures, type Source, throttleMail } from './throttle.ts';
 
-type PasswordChange = { outcome: 'done'; cookie: string } | { outcome: 'refused'; problem: string };
-
 /**
- * Sets a new password for a user who has just signed in. Signs out every other browser, voids open links, and gives
- * this browser a new cookie. Connected apps keep their access: unlike a reset, a change is no sign that someone else
+ * Sets a new password for a user who has just signed in. Signs out every other browser, voids open links, and returns
+ * this browser's new cookie. Connected apps keep their access: unlike a reset, a change is no sign that someone else
  * had access.
  */
 async function changePassword(
   ctx: Context,
-  { network }: Pick<Source, 'network'>,
-  session: Pick<Session, 'id' | 'user'>,
+  { network }: Source,
+  session: Session,
   password: string,
-): Promise<PasswordChange> {
+): Promise<string> {
   const { user } = session;
-  const problem = findPasswordProblem(password, user.email);
-  if (problem !== null) return { outcome: 'refused', problem };
   const passwordHash = await hashPassword(ctx, password, network);
-  const cookie = await ctx.db.transaction().execute(async (tx) => {
+  return ctx.db.transaction().execute(async (tx) => {
     await lockSession(tx, session);
     await setPasswordHash(tx, user.id, passwordHash);
     await deleteLinksOf(tx, user.id);
@@ -45,7 +40,6 @@ async function changePassword(
     await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'password_replaced', { url }));
     return keepOnlySession(ctx, tx, session);
   });
-  return { outcome: 'done', cookie };
 }
 
 /**
@@ -70,24 +64,20 @@ async function requestPasswordReset(
   });
 }
 
-type Reset = { outcome: 'done' } | { outcome: 'gone' } | { outcome: 'refused'; problem: string };
-
 /**
  * Sets a new password. Ends every session, voids open links and disconnects every app, to lock out anyone who had
- * access. With `removesPasskeys`, also deletes the account's passkeys, because an intruder may have added one.
+ * access. With `removesPasskeys`, also deletes the account's passkeys, because an intruder may have added one. Returns
+ * false if the link has been used meanwhile.
  */
 async function resetPassword(
   ctx: Context,
-  { network }: Pick<Source, 'network'>,
+  { network }: Source,
+  userId: string,
   { secret, password, removesPasskeys }: { secret: string; password: string; removesPasskeys: boolean },
-): Promise<Reset> {
-  const link = await findResetLink(ctx, secret);
-  if (link === null) return { outcome: 'gone' };
-  const problem = findPasswordProblem(password, link.email);
-  if (problem !== null) return { outcome: 'refused', problem };
+): Promise<boolean> {
   const passwordHash = await hashPassword(ctx, password, network);
-  const isConsumed = await ctx.db.transaction().execute(async (tx) => {
-    const user = await lockAccount(tx, link.userId);
+  return ctx.db.transaction().execute(async (tx) => {
+    const user = await lockAccount(tx, userId);
     if (user === undefined || !(await consumeLink(tx, 'reset', secret))) return false;
     await setPasswordHash(tx, user.id, passwordHash);
     if (removesPasskeys) await deletePasskeysOf(tx, user.id);
@@ -98,9 +88,6 @@ async function resetPassword(
     await sendMail(ctx, tx, composeMail(user.email, localeOf(user), 'password_changed', { url }));
     return true;
   });
-  if (!isConsumed) return { outcome: 'gone' };
-  await clearFailures(ctx, link.email);
-  return { outcome: 'done' };
 }
 
 const GONE: PageResponse = {
@@ -112,53 +99,42 @@ const GONE: PageResponse = {
   }),
 };
 
-export function showForgot(_ctx: Context, { csrf, session }: Browser, { query }: PageRequest): PageResponse {
+export const showForgot: PageHandler = (_ctx, { csrf, session }, { query }) => {
   const email = session?.user.email;
   const returnPath = parseReturnPath(query.next);
   return { page: forgotPage({ csrf, returnPath, ...(email !== undefined && { email }) }) };
-}
+};
 
-export async function postForgot(
-  ctx: Context,
-  { csrf, source, locale }: Browser,
-  { form }: PageRequest,
-): Promise<PageResponse> {
+export const postForgot: PageHandler = async (ctx, { csrf, source, locale }, { form }) => {
   const email = (form.email ?? '').trim();
   if (!isEmail(email))
     return { status: 422, page: forgotPage({ csrf, returnPath: null, email, problem: INVALID_EMAIL }) };
   await requestPasswordReset(ctx, email, { source, locale });
   const { mailboxUrl } = ctx.config;
   return { page: checkMailPage({ email, retryPath: '/forgot', mailboxUrl }) };
-}
+};
 
-export async function showReset(
-  ctx: Context,
-  { csrf }: Browser,
-  { query }: PageRequest,
-): Promise<PageResponse> {
+export const showReset: PageHandler = async (ctx, { csrf }, { query }) => {
   const token = String(query.token ?? '');
   const link = isSecret(token) ? await findResetLink(ctx, token) : null;
   return link === null ? GONE : { page: resetPage({ csrf, token, ...(await describeAccount(ctx, link)) }) };
-}
+};
 
-export async function postReset(
-  ctx: Context,
-  { csrf, source }: Browser,
-  { form }: PageRequest,
-): Promise<PageResponse> {
+export const postReset: PageHandler = async (ctx, { csrf, source }, { form }) => {
   const { token = '', password = '', remove_passkeys } = form;
   const link = isSecret(token) ? await findResetLink(ctx, token) : null;
   if (link === null) return GONE;
   const removesPasskeys = remove_passkeys === 'yes';
-  const reset = await resetPassword(ctx, source, { secret: token, password, removesPasskeys });
-  if (reset.outcome === 'gone') return GONE;
-  if (reset.outcome === 'refused') {
+  const problem = findPasswordProblem(password, link.email);
+  if (problem !== null) {
     const account = await describeAccount(ctx, link);
-    const { problem } = reset;
     return { status: 422, page: resetPage({ csrf, token, ...account, removesPasskeys, problem }) };
   }
+  const input = { secret: token, password, removesPasskeys };
+  if (!(await resetPassword(ctx, source, link.userId, input))) return GONE;
+  await clearFailures(ctx, link.email);
   return { cookie: newSecret(ctx.random), redirect: '/sign-in?notice=password_set' };
-}
+};
 
 async function describeAccount(ctx: Context, { userId, email }: { userId: string; email: string }) {
   return { email, passkeys: (await listPasskeys(ctx.db, userId)).length };
@@ -171,10 +147,11 @@ export const showPassword = withRecentSession('/account/password', (_ctx, { csrf
 export const postPassword = withRecentSession(
   '/account/password',
   async (ctx, { csrf, source }, { form }, session) => {
-    const change = await changePassword(ctx, source, session, form.password ?? '');
-    if (change.outcome === 'done')
-      return { cookie: change.cookie, redirect: '/account?notice=password_changed' };
-    const page = changePasswordPage({ csrf, email: session.user.email, problem: change.problem });
-    return { status: 422, page };
+    const { password = '' } = form;
+    const { email } = session.user;
+    const problem = findPasswordProblem(password, email);
+    if (problem !== null) return { status: 422, page: changePasswordPage({ csrf, email, problem }) };
+    const cookie = await changePassword(ctx, source, session, password);
+    return { cookie, redirect: '/account?notice=password_changed' };
   },
 );

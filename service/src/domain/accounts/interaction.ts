@@ -5,8 +5,7 @@ import { consentPage } from '../../platform/pages/consent-page.ts';
 import { messagePage } from '../../platform/pages/message-page.ts';
 import { signInPage } from '../../platform/pages/sign-in-page.ts';
 import { AMR, acrFor, contextsOf, MULTI_FACTOR, meetsAcr, readAcrValues } from '../oauth/acr.ts';
-import type { Browser } from './browser.ts';
-import type { PageRequest, PageResponse } from './page-route.ts';
+import type { PageHandler, PageRequest, PageResponse } from './page-route.ts';
 import { listPasskeys } from './passkey-store.ts';
 import { passkeyUrl, supportsPasskeys } from './passkeys.ts';
 import { hasSecondFactor } from './second-factor.ts';
@@ -27,11 +26,7 @@ const MAX_EMAIL_LENGTH = 254;
  * Continues an app's sign-in. Shows the sign-in page if the user must sign in (again). Otherwise redirects to continue
  * the app's request, or shows the consent page if the request has come to that step.
  */
-export async function showInteraction(
-  ctx: Context,
-  { session, csrf }: Browser,
-  request: PageRequest,
-): Promise<PageResponse> {
+export const showInteraction: PageHandler = async (ctx, { session, csrf }, request) => {
   const interaction = await openInteraction(ctx, request);
   if (interaction === null) return EXPIRED;
   const path = interactionPath(interaction.uid);
@@ -66,13 +61,9 @@ export async function showInteraction(
     redirectHost: hostOf(String(interaction.params.redirect_uri)),
   });
   return { page, formTargets, images: [logoUrl] };
-}
+};
 
-export async function decideInteraction(
-  ctx: Context,
-  { session }: Browser,
-  request: PageRequest,
-): Promise<PageResponse> {
+export const decideInteraction: PageHandler = async (ctx, { session }, request) => {
   const interaction = await openInteraction(ctx, request);
   if (interaction === null) return EXPIRED;
   const { decision } = request.form;
@@ -94,7 +85,7 @@ export async function decideInteraction(
       : await ctx.oauth.allowConsent(interaction);
   await ctx.oauth.finishInteraction(request.request, result);
   return { redirect: resumeUrl(ctx, interaction) };
-}
+};
 
 /** Returns null if the interaction has expired or belongs to another browser. */
 async function openInteraction({ oauth }: Context, { request }: PageRequest): Promise<Interaction | null> {

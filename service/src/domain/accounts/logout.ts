@@ -11,7 +11,7 @@ import { errorPage } from '../../platform/pages/message-page.ts';
 import { logoutPage, signedOutPage } from '../../platform/pages/sign-in-page.ts';
 import { isPostLogoutRedirect } from '../oauth/client.ts';
 import type { Browser } from './browser.ts';
-import { addPageRoute, type PageRequest, type PageResponse, sendPage } from './page-route.ts';
+import { addPageRoute, type PageHandler, type PageResponse, sendPage } from './page-route.ts';
 import { deleteSession } from './session-store.ts';
 
 type Logout = {
@@ -26,7 +26,7 @@ type Logout = {
  * Signs the user out at the request of an app (OpenID Connect RP-Initiated Logout 1.0). Asks the user first, because
  * any site can link here. Does not ask if the app sends an ID token for the user who is signed in.
  */
-async function showLogout(ctx: Context, browser: Browser, { query }: PageRequest): Promise<PageResponse> {
+const showLogout: PageHandler = async (ctx, browser, { query }) => {
   const logout = await readLogout(ctx, query);
   const { session, csrf } = browser;
   if (session === null) return leave(logout);
@@ -41,11 +41,11 @@ async function showLogout(ctx: Context, browser: Browser, { query }: PageRequest
     state,
   });
   return { page, formTargets: redirectUri === null ? [] : [redirectUri] };
-}
+};
 
-async function confirmLogout(ctx: Context, browser: Browser, { form }: PageRequest): Promise<PageResponse> {
+const confirmLogout: PageHandler = async (ctx, browser, { form }) => {
   return signOut(ctx, browser, await readLogout(ctx, form));
-}
+};
 
 async function signOut(ctx: Context, { cookie }: Browser, logout: Logout): Promise<PageResponse> {
   await deleteSession(ctx.db, cookie);

@@ -14,7 +14,7 @@ const CHANGE_EMAIL_LINK_TTL = '1 hour';
 type Parts = Pick<Context, 'random' | 'sealing'>;
 
 /** A registration whose email address is not confirmed yet. It is stored in sealed form, together with the link. */
-type Registration = { email: string; kind: UserKind; passwordHash: string; locale?: string };
+export type Registration = { email: string; kind: UserKind; passwordHash: string; locale?: string };
 
 /** `browser`: the hash of the cookie of the browser that started the registration. */
 type ConfirmLink = { registration: Registration; browser: Buffer | null; continueTo: string | null };

@@ -11,12 +11,12 @@ import { checkMailPage, confirmPage, registerPage } from '../../platform/pages/s
 import { findUserByEmail, insertUser } from '../users/store.ts';
 import { localeOf } from '../users/user.ts';
 import type { Browser } from './browser.ts';
-import { consumeLink, createConfirmLink, findConfirmLink } from './mail-link-store.ts';
-import type { PageRequest, PageResponse } from './page-route.ts';
+import { consumeLink, createConfirmLink, findConfirmLink, type Registration } from './mail-link-store.ts';
+import type { PageHandler, PageResponse } from './page-route.ts';
 import { findPasswordProblem, hashPassword, verifyPassword } from './password.ts';
 import { startSession } from './sessions.ts';
 import { findSignInRequest, parseReturnPath } from './sign-in-request.ts';
-import { rememberSource, throttleAttempt, throttleMail } from './throttle.ts';
+import { rememberSource, type Source, throttleAttempt, throttleMail } from './throttle.ts';
 
 type RegistrationInput = { email: string; password: string; kind: string; continueTo: string | null };
 
@@ -54,61 +54,45 @@ async function startRegistration(
   return null;
 }
 
-type PendingRegistration = { email: string; needsPassword: boolean };
-
 /** Finds a registration. Another browser needs its password, because anyone can register someone else's address. */
-async function findPendingRegistration(
-  ctx: Context,
-  cookie: string,
-  secret: string,
-): Promise<PendingRegistration | null> {
-  const link = await findConfirmLink(ctx, secret);
-  if (link === null) return null;
-  return { email: link.registration.email, needsPassword: !isSameBrowser(link.browser, cookie) };
+async function findPending(ctx: Context, cookie: string, token: string) {
+  const link = isSecret(token) ? await findConfirmLink(ctx, token) : null;
+  return link && { ...link, needsPassword: link.browser?.equals(hashSecret(cookie)) !== true };
 }
 
-type Confirmation =
-  | { outcome: 'done'; cookie: string; continueTo: string | null }
-  | { outcome: 'wrong_password' }
-  | { outcome: 'gone' };
+async function checkPassword(
+  ctx: Context,
+  { email, passwordHash }: Registration,
+  source: Source,
+  password: string,
+): Promise<boolean> {
+  const attempt = await throttleAttempt(ctx, email, source);
+  const isRight = await verifyPassword(ctx, passwordHash, password, source.network);
+  await (isRight ? attempt.succeed() : recordFailedSignIn(ctx.db, null));
+  return isRight;
+}
 
-async function confirmRegistration(
+/** Signs the browser in and returns its new cookie, or null if the link has been used or the address is taken. */
+async function createAccount(
   ctx: Context,
   { cookie, source }: Pick<Browser, 'cookie' | 'source'>,
   secret: string,
-  password: string,
-): Promise<Confirmation> {
-  const link = await findConfirmLink(ctx, secret);
-  if (link === null) return { outcome: 'gone' };
-  const { registration } = link;
-  const sameBrowser = isSameBrowser(link.browser, cookie);
-  if (!sameBrowser) {
-    const attempt = await throttleAttempt(ctx, registration.email, source);
-    if (!(await verifyPassword(ctx, registration.passwordHash, password, source.network))) {
-      await recordFailedSignIn(ctx.db, null);
-      return { outcome: 'wrong_password' };
-    }
-    await attempt.succeed();
-  }
+  { email, kind, passwordHash, locale }: Registration,
+): Promise<string | null> {
   const user = {
     id: newId(ctx.clock, ctx.random),
-    email: registration.email,
-    kind: registration.kind,
-    password_hash: registration.passwordHash,
-    locale: registration.locale ?? null,
+    email,
+    kind,
+    password_hash: passwordHash,
+    locale: locale ?? null,
   };
-  return ctx.db.transaction().execute(async (tx): Promise<Confirmation> => {
-    if (!(await consumeLink(tx, 'confirm', secret)) || !(await insertUser(tx, user)))
-      return { outcome: 'gone' };
+  return ctx.db.transaction().execute(async (tx) => {
+    if (!(await consumeLink(tx, 'confirm', secret)) || !(await insertUser(tx, user))) return null;
     const authentication = { method: 'password', secondFactor: null } as const;
     const newCookie = await startSession(ctx, tx, { cookie, source }, user.id, authentication);
     await rememberSource({ ...ctx, db: tx }, user.email, source);
-    return { outcome: 'done', cookie: newCookie, continueTo: sameBrowser ? link.continueTo : null };
+    return newCookie;
   });
-}
-
-function isSameBrowser(cookieHash: Buffer | null, cookie: string): boolean {
-  return cookieHash?.equals(hashSecret(cookie)) === true;
 }
 
 function findProblems(email: string, password: string, kind: UserKind | null): FormProblems | null {
@@ -137,29 +121,18 @@ const GONE: PageResponse = {
   }),
 };
 
-export async function showRegister(
-  ctx: Context,
-  { session, csrf }: Browser,
-  { query }: PageRequest,
-): Promise<PageResponse> {
+export const showRegister: PageHandler = async (ctx, { session, csrf }, { query }) => {
   const returnPath = parseReturnPath(query.next);
   if (session !== null) return { redirect: returnPath ?? '/account' };
   const signIn = await findSignInRequest(ctx, returnPath);
   return { page: registerPage({ csrf, returnPath, app: signIn?.app ?? null }) };
-}
+};
 
-export async function postRegister(
-  ctx: Context,
-  { cookie, csrf, source, locale }: Browser,
-  { form }: PageRequest,
-): Promise<PageResponse> {
+export const postRegister: PageHandler = async (ctx, { cookie, csrf, source, locale }, { form }) => {
   const { email = '', password = '', kind = '' } = form;
   const returnPath = parseReturnPath(form.next);
-  const problems = await startRegistration(
-    ctx,
-    { cookie, source, locale },
-    { email, password, kind, continueTo: returnPath },
-  );
+  const input = { email, password, kind, continueTo: returnPath };
+  const problems = await startRegistration(ctx, { cookie, source, locale }, input);
   if (problems === null) {
     const { mailboxUrl } = ctx.config;
     return { page: checkMailPage({ email: email.trim(), retryPath: '/register', mailboxUrl }) };
@@ -167,31 +140,27 @@ export async function postRegister(
   const signIn = await findSignInRequest(ctx, returnPath);
   const page = registerPage({ csrf, returnPath, app: signIn?.app ?? null, email, kind, problems });
   return { status: 422, page };
-}
+};
 
-export async function showConfirm(
-  ctx: Context,
-  { cookie, csrf }: Browser,
-  { query }: PageRequest,
-): Promise<PageResponse> {
+export const showConfirm: PageHandler = async (ctx, { cookie, csrf }, { query }) => {
   const token = String(query.token ?? '');
-  const pending = isSecret(token) ? await findPendingRegistration(ctx, cookie, token) : null;
-  return pending === null ? GONE : { page: confirmPage({ csrf, token, ...pending }) };
-}
-
-export async function postConfirm(
-  ctx: Context,
-  { cookie, csrf, source }: Browser,
-  { form }: PageRequest,
-): Promise<PageResponse> {
-  const { token = '', password = '' } = form;
-  const pending = isSecret(token) ? await findPendingRegistration(ctx, cookie, token) : null;
+  const pending = await findPending(ctx, cookie, token);
   if (pending === null) return GONE;
-  const confirmation = await confirmRegistration(ctx, { cookie, source }, token, password);
-  if (confirmation.outcome === 'gone') return GONE;
-  if (confirmation.outcome === 'wrong_password') {
+  const { registration, needsPassword } = pending;
+  return { page: confirmPage({ csrf, token, email: registration.email, needsPassword }) };
+};
+
+export const postConfirm: PageHandler = async (ctx, { cookie, csrf, source }, { form }) => {
+  const { token = '', password = '' } = form;
+  const pending = await findPending(ctx, cookie, token);
+  if (pending === null) return GONE;
+  const { registration, needsPassword, continueTo } = pending;
+  if (needsPassword && !(await checkPassword(ctx, registration, source, password))) {
+    const { email } = registration;
     const problem = 'Incorrect password. Enter the one you chose when you signed up.';
-    return { status: 422, page: confirmPage({ csrf, token, ...pending, problem }) };
+    return { status: 422, page: confirmPage({ csrf, token, email, needsPassword, problem }) };
   }
-  return { cookie: confirmation.cookie, redirect: confirmation.continueTo ?? '/account' };
-}
+  const newCookie = await createAccount(ctx, { cookie, source }, token, registration);
+  if (newCookie === null) return GONE;
+  return { cookie: newCookie, redirect: (needsPassword ? null : continueTo) ?? '/account' };
+};

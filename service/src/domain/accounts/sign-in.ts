@@ -4,7 +4,7 @@ import type { Context } from '../../platform/context/context.ts';
 import { codePage, signInPage, withReturnPath } from '../../platform/pages/sign-in-page.ts';
 import { findUser, findUserByEmail, lockAccount, replacePasswordHash } from '../users/store.ts';
 import type { Browser } from './browser.ts';
-import type { PageRequest, PageResponse } from './page-route.ts';
+import type { PageHandler } from './page-route.ts';
 import { passkeyUrl, supportsPasskeys } from './passkeys.ts';
 import { hashPassword, needsRehash, verifyPassword } from './password.ts';
 import { consumeSecondFactor, hasSecondFactor } from './second-factor.ts';
@@ -67,10 +67,6 @@ async function signInWithPassword(
   return signIn;
 }
 
-async function isCodePending({ db }: Context, { cookie }: Visitor): Promise<boolean> {
-  return (await findPendingUser(db, cookie)) !== null;
-}
-
 type CodeSignIn = { outcome: 'done'; cookie: string } | { outcome: 'wrong_code' } | { outcome: 'gone' };
 
 async function completeSignIn(ctx: Context, { cookie, source }: Visitor, code: string): Promise<CodeSignIn> {
@@ -102,11 +98,7 @@ const NOTICES = new Map([
   ['signed_out', 'You’re signed out everywhere.'],
 ]);
 
-export async function showSignIn(
-  ctx: Context,
-  { session, csrf }: Browser,
-  { query }: PageRequest,
-): Promise<PageResponse> {
+export const showSignIn: PageHandler = async (ctx, { session, csrf }, { query }) => {
   const returnPath = parseReturnPath(query.next);
   const isAgain = session !== null && query.again === 'yes' && !session.isRecent;
   if (session !== null && !isAgain) return { redirect: returnPath ?? HOME };
@@ -123,7 +115,7 @@ export async function showSignIn(
     ...(message !== undefined && { message }),
   });
   return { page, formTargets: signIn?.formTargets ?? [] };
-}
+};
 
 /**
  * Returns whether passkeys work on this host. If they work only on localhost, also returns a link that continues there.
@@ -139,11 +131,7 @@ function passkeySupport(ctx: Context, returnPath: string | null) {
   };
 }
 
-export async function postSignIn(
-  ctx: Context,
-  { cookie, csrf, source }: Browser,
-  { form }: PageRequest,
-): Promise<PageResponse> {
+export const postSignIn: PageHandler = async (ctx, { cookie, csrf, source }, { form }) => {
   const { email = '', password = '' } = form;
   const returnPath = parseReturnPath(form.next);
   const result = await signInWithPassword(ctx, { cookie, source }, email, password);
@@ -162,21 +150,18 @@ export async function postSignIn(
     ...passkeySupport(ctx, returnPath),
   });
   return { status: 422, page, formTargets: signIn?.formTargets ?? [] };
-}
+};
 
-export async function showCode(
-  ctx: Context,
-  browser: Browser,
-  { query }: PageRequest,
-): Promise<PageResponse> {
+export const showCode: PageHandler = async (ctx, { cookie, csrf }, { query }) => {
   const returnPath = parseReturnPath(query.next);
-  if (!(await isCodePending(ctx, browser))) return { redirect: withReturnPath('/sign-in', returnPath) };
+  const isPending = (await findPendingUser(ctx.db, cookie)) !== null;
+  if (!isPending) return { redirect: withReturnPath('/sign-in', returnPath) };
   const signIn = await findSignInRequest(ctx, returnPath);
-  const page = codePage({ csrf: browser.csrf, returnPath });
+  const page = codePage({ csrf, returnPath });
   return { page, formTargets: signIn?.formTargets ?? [] };
-}
+};
 
-export async function postCode(ctx: Context, browser: Browser, { form }: PageRequest): Promise<PageResponse> {
+export const postCode: PageHandler = async (ctx, browser, { form }) => {
   const returnPath = parseReturnPath(form.next);
   const result = await completeSignIn(ctx, browser, form.code ?? '');
   if (result.outcome === 'gone') return { redirect: withReturnPath('/sign-in', returnPath) };
@@ -185,13 +170,9 @@ export async function postCode(ctx: Context, browser: Browser, { form }: PageReq
   const problem = 'That code didn’t work. Codes work once; wait for the next one and try again.';
   const page = codePage({ csrf: browser.csrf, returnPath, problem });
   return { status: 422, page, formTargets: signIn?.formTargets ?? [] };
-}
+};
 
-export async function postSignOut(
-  ctx: Context,
-  { cookie }: Browser,
-  { form }: PageRequest,
-): Promise<PageResponse> {
+export const postSignOut: PageHandler = async (ctx, { cookie }, { form }) => {
   await deleteSession(ctx.db, cookie);
   return { cookie: newSecret(ctx.random), redirect: parseReturnPath(form.next) ?? '/sign-in' };
-}
+};
