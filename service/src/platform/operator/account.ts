@@ -9,7 +9,6 @@ import type { Signer } from './signer.ts';
 /** A key's address on one chain: enough to read the key's transactions, but not to sign. */
 export type ReadOnlyAccount = { db: Db; chain: EvmChain; signer: Pick<Signer, 'address'> };
 
-/** The operator's key on one chain, with everything needed to send transactions with the key. */
 export type OperatorAccount = {
   db: Db;
   log: Log;
@@ -33,7 +32,6 @@ type FeeConfig = {
   operatorDailyLimit: bigint;
 };
 
-/** Returns the limits on what the operator pays for gas on a chain. */
 export function feeLimits(
   config: FeeConfig,
   chain: string,

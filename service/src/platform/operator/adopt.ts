@@ -6,10 +6,7 @@ import { readNonce } from './nonces.ts';
 import { listOpen, markDisplaced } from './store.ts';
 import type { OpenTransaction } from './transaction.ts';
 
-/**
- * Thrown while a foreign transaction has too few confirmations. A foreign transaction was signed with our key, but is
- * missing from this database. `causeway operator` commands print the message.
- */
+/** A foreign transaction (signed with our key, but missing from this database) has too few confirmations. */
 export class NotDeepEnough extends Error {
   constructor(message: string) {
     super(message);
@@ -35,8 +32,7 @@ export async function adoptChainNonce(
   const key = keyId(account);
   const { count, displaced } = await readChainNonce(account, comparedBlock);
   return db.transaction().execute(async (tx) => {
-    // Ends the current lease by raising its epoch. The holder of the lease can no longer store transactions, so it
-    // never sends transactions that it has signed but not stored.
+    // The holder of the lease can no longer store transactions, so it never sends those that it has only signed.
     const nextNonce = await revokeLease(tx, key, count);
     for (const transaction of displaced)
       if (await markDisplaced(tx, transaction.id)) await release(tx, transaction);
@@ -44,10 +40,7 @@ export async function adoptChainNonce(
   });
 }
 
-/**
- * `count` is the chain's transaction count. `nextNonce` is the nonce to continue with. `displaced` lists our
- * transactions whose nonce is taken by a foreign transaction.
- */
+/** `displaced` lists our transactions whose nonce is taken by a foreign transaction. */
 export type ChainNonce = { count: bigint; nextNonce: bigint; displaced: OpenTransaction[] };
 
 /** Reads what `adoptChainNonce` would adopt, and throws the same errors. */
@@ -60,10 +53,7 @@ export async function readChainNonce(account: ReadOnlyAccount, comparedBlock: bi
   return { count, displaced, nextNonce: stored > count ? stored : count };
 }
 
-/**
- * Returns our open transactions whose nonce was taken by a foreign transaction: the nonce is below the chain's
- * transaction count, but none of our attempts was mined.
- */
+/** Their nonce is below the chain's transaction count, but none of our attempts was mined. */
 async function listDisplaced(account: ReadOnlyAccount, count: bigint): Promise<OpenTransaction[]> {
   const displaced: OpenTransaction[] = [];
   for (const transaction of await listOpen(account.db, keyId(account))) {

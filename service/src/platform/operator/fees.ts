@@ -2,7 +2,6 @@ import { hexToBigInt, isHex } from 'viem/utils';
 import type { EvmChain } from '../chain/evm/client.ts';
 import { Blocked } from './blocked.ts';
 
-/** EIP-1559 fees in wei per unit of gas. */
 export type Fees = { maxFee: bigint; priorityFee: bigint };
 
 /** The fee caps in wei per unit of gas: for the total fee, and for the tip to the block producer. */
@@ -15,10 +14,7 @@ const DEFAULT_PRIORITY_FEE = 1_000_000_000n;
 const HISTORY_BLOCKS = '0x5';
 const HISTORY_PERCENTILES = [50];
 
-/**
- * Reads the usual tip and the base fee of the next block. The tip is the median tip in the latest blocks or the tip
- * that the node suggests, whichever is higher.
- */
+/** The tip is the median of the latest blocks or what the node suggests, whichever is higher. */
 export async function readFeeMarket({ rpc, name }: EvmChain): Promise<FeeMarket> {
   // Failed calls give null: some nodes support only one of `eth_feeHistory` and `eth_maxPriorityFeePerGas`, or neither.
   const [block, history, suggestion] = (
@@ -44,8 +40,8 @@ export async function readFeeMarket({ rpc, name }: EvmChain): Promise<FeeMarket>
 }
 
 /**
- * Proposes fees that remain high enough for six full blocks in a row, as far as the caps allow. Throws `Blocked` if the
- * base fee alone exceeds the cap.
+ * High enough for six full blocks in a row, as far as the caps allow. Throws `Blocked` if the base fee alone exceeds
+ * the cap.
  */
 export async function proposeFees(chain: EvmChain, caps: FeeCaps): Promise<Fees> {
   return limitFees(chain.name, await readFeeMarket(chain), caps);
@@ -58,10 +54,7 @@ export function limitFees(name: string, { baseFee, tip }: FeeMarket, { maxFee, m
   return { maxFee: min(2n * baseFee + priorityFee, maxFee), priorityFee };
 }
 
-/**
- * Returns whether the next block costs more than these fees allow. A market tip above the cap counts as equal to the
- * cap.
- */
+/** A market tip above the cap counts as equal to the cap. */
 export function isOutbid(
   { maxFee, priorityFee }: Fees,
   { baseFee, tip }: FeeMarket,
@@ -72,9 +65,8 @@ export function isOutbid(
 }
 
 /**
- * Returns fees for a replacement, or null if they would exceed a cap. Some nodes accept a replacement only if both the
- * maximum fee and the tip rise by an eighth. So a tip that is already at its cap may exceed the cap by an eighth;
- * otherwise, the transaction could not be replaced.
+ * Null if the fees would exceed a cap. Some nodes accept a replacement only if both the maximum fee and the tip rise
+ * by an eighth, so a tip at its cap may exceed it by an eighth.
  */
 export function raiseFees(previous: Fees, proposed: Fees, caps: FeeCaps): Fees | null {
   const raise = (fee: bigint) => fee + fee / 8n + 1n;

@@ -22,25 +22,21 @@ import { finalizeBelow, listOpen, listWatched, markOpen, markSettled } from './s
 import { lastAttempt, type OpenTransaction, type TransactionKind } from './transaction.ts';
 import { assertNonceUnused, assertNotSeen } from './unknown-transactions.ts';
 
-/** Callbacks through which the code that requested a transaction learns its outcome. */
 export type OutcomeHandlers = {
   /**
-   * Called for a transaction that had no effect. Returns whether its work will be sent again in another transaction.
-   * `revert` is the revert data, or null if an empty transfer has replaced the transaction.
+   * The transaction had no effect: returns whether its work will be sent again. `revert` is null if an empty transfer
+   * has replaced it.
    */
   isReleased(transaction: OpenTransaction, revert: Hex | null): boolean;
   /**
-   * Runs in the database transaction that records the outcome. `revert` is the revert data, or null if the mined
-   * attempt succeeded. An empty transfer that has replaced the transaction also counts as a success here.
+   * Runs in the database transaction that records the outcome. `revert` is null if the mined attempt succeeded, also
+   * if it is an empty transfer.
    */
   settle(tx: Db, transaction: OpenTransaction, receipt: Receipt, revert: Hex | null): Promise<void>;
   /** Runs in the database transaction that reopens a transaction undone by a reorganization. */
   reopen(tx: Db, transaction: { id: string; kind: TransactionKind }): Promise<void>;
   prerequisiteState(transaction: OpenTransaction): Promise<PrerequisiteState>;
-  /**
-   * Returns whether the transaction may be signed again. Runs in the database transaction that stores the
-   * signed bytes.
-   */
+  /** Whether the transaction may be signed again. Runs in the database transaction that stores the signed bytes. */
   mayResign(tx: Db, transaction: OpenTransaction): Promise<boolean>;
   /** Returns whether this receipt is reliable enough to record the transaction's outcome. */
   isReliable(transaction: OpenTransaction, receipt: Receipt): Promise<boolean>;
@@ -51,39 +47,26 @@ export type FollowState = {
   head: CheckedHead | null;
   confirming: Confirming;
   nonces: NonceSuspicion;
-  /**
-   * `hash` identifies the latest attempt of the first unmined transaction. `since` is the block at which that attempt
-   * was first seen unmined.
-   */
+  /** The latest attempt of the first unmined transaction, and the block at which it was first seen unmined. */
   unmined: { hash: Hex; since: bigint } | null;
   /** The lease epoch in which our next nonce was last compared with the chain's pending nonce. */
   checkedEpoch: bigint | null;
 };
 
 export type FollowTimings = ResendTimings & {
-  /**
-   * How long the chain's nonce must disagree with ours before the service reacts. RPC nodes may disagree with each
-   * other briefly.
-   */
   nonceGraceMs: number;
 };
 
-/**
- * The head of the chain, and three block numbers: up to which block the chain counts as confirmed, as final and as
- * released (see `Finality`).
- */
+/** Up to which block the chain counts as confirmed, as final and as released. */
 export type CheckedHead = Block & Finality;
 
 /**
- * Settled transactions in this many of the newest blocks are watched for reorganizations, even if the blocks are
+ * In this many of the newest blocks, settled transactions are watched for reorganizations, even if the blocks are
  * final.
  */
 const WATCHED_BLOCKS = 256n;
 
-/**
- * The number of transactions in progress. Excludes confirmed transactions that had no effect: they only wait for their
- * block to be `released`, and then their work is sent in a new transaction.
- */
+/** Leaves out confirmed transactions that had no effect: they only wait for their block to be `released`. */
 export type Progress = { unmined: number; confirming: number };
 
 /** Advances every open transaction by one step, and reopens settled transactions that a reorganization undid. */
@@ -104,8 +87,7 @@ export async function followTransactions(
   const { head, confirming } = state;
   const open = await listOpen(account.db, lease, [...confirming.keys()]);
   forgetExcept(account.refused, new Set(open.flatMap(({ attempts }) => attempts.map(({ hash }) => hash))));
-  // Reads the chain's transaction count before the receipts, so that every transaction of ours that the count includes
-  // has a receipt.
+  // Before the receipts, so that every transaction of ours that the count includes has a receipt.
   const count = await readNonce(account, 'latest');
   const mined = await findMined(account, open);
   const unmined = open.filter(({ id }) => !mined.has(id));
@@ -114,8 +96,7 @@ export async function followTransactions(
   for (const transaction of open) {
     const receipt = mined.get(transaction.id);
     if (receipt === undefined) {
-      // A foreign transaction (one that is missing from our database) has used the nonce, so every node would reject
-      // ours. `checkNonces` below reports this.
+      // A foreign transaction has used the nonce, so every node would reject ours. `checkNonces` below reports this.
       if (transaction.nonce < count) continue;
       const isFirst = transaction === unmined[0];
       const prerequisite = await handlers.prerequisiteState(transaction);
@@ -139,10 +120,7 @@ export async function followTransactions(
   return { unmined: unmined.length, confirming: confirming.size + undecided };
 }
 
-/**
- * Returns how many blocks have passed since the latest attempt of this transaction was first seen unmined. If there is
- * no transaction, resets the count and returns 0.
- */
+/** Since the latest attempt of this transaction was first seen unmined. Without a transaction, resets the count. */
 function countBlocksSince(state: FollowState, first: OpenTransaction | undefined, head: bigint): bigint {
   if (first === undefined) {
     state.unmined = null;
@@ -153,7 +131,6 @@ function countBlocksSince(state: FollowState, first: OpenTransaction | undefined
   return head - state.unmined.since;
 }
 
-/** Returns the receipts of the mined attempts, keyed by transaction id. */
 async function findMined(
   { chain }: OperatorAccount,
   open: readonly OpenTransaction[],
@@ -172,9 +149,8 @@ async function findMined(
 }
 
 /**
- * Records the outcome of a confirmed transaction if both its block and `head` are still on the chain. Settled
- * transactions are checked again only when the head is no longer `head`. If `head` were off the chain already, a
- * reorganization that removed this transaction could go unnoticed.
+ * Both the block and `head` must still be on the chain. Settled transactions are checked again only when the head is
+ * no longer `head`: if that were off the chain already, a reorganization could go unnoticed.
  */
 async function settle(
   account: OperatorAccount,
@@ -207,9 +183,8 @@ async function settle(
 }
 
 /**
- * Finds a call's revert data by replaying the call against the state before its block. If this replay succeeds,
- * something else in the block caused the revert, so the call is replayed against the state after the block. Returns
- * empty data if both replays succeed, or if all nodes have pruned these states.
+ * Replays the call against the state before its block; if that succeeds, something else in the block caused the
+ * revert, so against the state after it. Empty if both succeed, or if all nodes have pruned these states.
  */
 async function readRevert(
   { chain, signer }: OperatorAccount,
@@ -230,9 +205,8 @@ async function readRevert(
 }
 
 /**
- * Reopens settled transactions whose block is no longer on the chain. Checks the highest block first, and stops at the
- * first block that is on the chain, because all lower blocks are then on the chain too. Skips blocks above the head,
- * because the RPC node may merely be lagging.
+ * Checks the highest block first, and stops at the first one on the chain, because all lower ones are then on it too.
+ * Skips blocks above the head, because the node may merely be lagging.
  */
 async function reopenReorganised(
   account: OperatorAccount,

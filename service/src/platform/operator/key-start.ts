@@ -8,9 +8,8 @@ import type { SolanaAccount } from './solana-account.ts';
 /** The number of blocks after which a signed transaction has certainly expired. */
 const EXPIRY_BLOCKS = 300n;
 /**
- * For how many blocks a key can be idle and still sign again without waiting. This limit is safe, because any other
- * key, even a key that is missing from this database, has to wait for more blocks than this before it signs in the same
- * role.
+ * A key may be idle for so long and sign again without waiting. Safe, because any other key, even one that is missing
+ * from this database, has to wait for more blocks before it signs in the same role.
  */
 const GRACE_BLOCKS = 150n;
 const HEARTBEAT_INTERVAL_MS = 15_000;
@@ -18,10 +17,7 @@ const HEARTBEAT_INTERVAL_MS = 15_000;
 /** `at` is the time (`performance.now()`) at which the key was last recorded as in use. */
 export type Heartbeat = { at: number | null };
 
-/**
- * Records that the key is in use in its roles, at most once per interval. A key with a recent record may sign without
- * waiting.
- */
+/** At most once per interval. A key with a recent record may sign without waiting. */
 export async function keepKeyAlive(
   { db, chain, signer, roles }: SolanaAccount,
   lease: Lease,

@@ -3,7 +3,6 @@ import { nodeIsAlive } from '../db/node.ts';
 import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
 
-/** The state of a key in the database. Amounts are in wei or lamports. */
 export type KeyState = KeyId & {
   nextNonce: bigint | null;
   /** The node that holds the lease; null if no live node does. */
@@ -19,7 +18,6 @@ export type KeyState = KeyId & {
 /** The lamports that each receipt on Solana locks up until it is closed. */
 const RECEIPT_RENT = 2_039_280;
 
-/** Returns every key that nodes have used, on one chain or on all chains. */
 export async function listKeyStates(db: Db, chain: string | null = null): Promise<KeyState[]> {
   const { rows } = await sql<Omit<KeyState, 'spent'> & { spent: string }>`
     select k.chain, k.address, k.next_nonce as "nextNonce", k.lease_until as "leaseUntil", k.good_round_at as "goodRoundAt",
@@ -37,7 +35,6 @@ export async function listKeyStates(db: Db, chain: string | null = null): Promis
   return rows.map((row) => ({ ...row, spent: BigInt(row.spent) }));
 }
 
-/** A transaction that is not confirmed yet. */
 export type OpenState = KeyId & {
   id: string;
   kind: string;
@@ -46,7 +43,6 @@ export type OpenState = KeyId & {
   ageSeconds: number;
 };
 
-/** Returns the open transactions, oldest first. */
 export async function listOpenStates(db: Db, chain: string): Promise<OpenState[]> {
   const { rows } = await sql<OpenState>`
     select chain, signer as address, id, kind, nonce, requested,

@@ -3,10 +3,7 @@ import type { SendingRole } from '../../kernel/config/role.ts';
 import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
 
-/**
- * Records that a key is in use in these roles at `height`. Skips roles in which the key was last used more than `grace`
- * blocks ago. Returns the recorded roles.
- */
+/** Skips roles in which the key was last used more than `grace` blocks ago. Returns the recorded ones. */
 export async function extendKeyUse(
   tx: Db,
   { chain, address }: KeyId,
@@ -21,7 +18,6 @@ export async function extendKeyUse(
   return rows.map(({ role }) => role);
 }
 
-/** Records that a key is in use in these roles at `height`. The key may sign from `firstHeight` on. */
 export async function startKeyUse(
   tx: Db,
   { chain, address }: KeyId,
@@ -38,9 +34,8 @@ export async function startKeyUse(
 }
 
 /**
- * Returns the block height from which a key may sign in a role, or null if the key was never started in the role. If
- * another key was started in the role later, this key must wait until the other key's transactions have expired:
- * `expiry` blocks after the other key was last used.
+ * Null if the key was never started in the role. If another key was started in it later, this one must wait until the
+ * other's transactions have expired: `expiry` blocks after its last use.
  */
 export async function readFirstHeight(
   tx: Db,

@@ -5,10 +5,7 @@ import type { OperatorKey } from '../../kernel/config/operator-key.ts';
 import { openKmsSigner } from './kms.ts';
 import { localSigner, type Signer } from './signer.ts';
 
-/**
- * Opens a key. The returned signer does not enforce the key's policy, so do not sign with it directly: use
- * `openSigners`, which adds the policy.
- */
+/** Does not enforce the key's policy, so do not sign with it directly: use `openSigners`, which adds the policy. */
 export async function openKey(key: OperatorKey, clock: Clock, registry?: Registry): Promise<Signer> {
   return key.kind === 'local' ? localSigner(key.privateKey) : openKmsSigner(key.key, clock, registry);
 }

@@ -37,7 +37,6 @@ export async function openKmsSigner(key: KmsKey, clock: Clock, registry?: Regist
   });
 }
 
-/** Opens an Ed25519 key that never leaves AWS KMS. */
 export async function openKmsEd25519(
   key: KmsKey,
   clock: Clock,
@@ -63,10 +62,7 @@ export async function openKmsEd25519(
   };
 }
 
-/**
- * Converts a DER signature from KMS to `r`, `s` and `v`. Replaces a high `s` with the equivalent low `s`. Finds `v` by
- * trial, because KMS returns no recovery bit.
- */
+/** Replaces a high `s` with the equivalent low `s`. Finds `v` by trial, because KMS returns no recovery bit. */
 async function toRecoverable(hash: Hex, address: Hex, der: Buffer): Promise<Hex> {
   const { r, s } = readDerSignature(der);
   const low = s > ORDER / 2n ? ORDER - s : s;
@@ -90,10 +86,7 @@ export function readDerSignature(der: Uint8Array): { r: bigint; s: bigint } {
 
 type KmsCall = (action: string, input: Record<string, string>) => Promise<Record<string, unknown>>;
 
-/**
- * Returns a function that calls KMS and retries failed calls. Retries are safe, because signing the same hash twice
- * does no harm.
- */
+/** Retries failed calls, because signing the same hash twice does no harm. */
 function openKms(key: KmsKey, clock: Clock, registry: Registry | undefined): KmsCall {
   const url = new URL(key.endpoint ?? `https://kms.${key.region}.amazonaws.com/`);
   const upstream = openUpstream({
@@ -119,7 +112,6 @@ function openKms(key: KmsKey, clock: Clock, registry: Registry | undefined): Kms
   };
 }
 
-/** Returns the headers of a request, with an AWS Signature Version 4. AWS accepts the signature for five minutes. */
 async function signRequest(
   { region, credentials: { sessionToken, ...credentials } }: KmsKey,
   url: string,

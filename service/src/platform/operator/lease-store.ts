@@ -23,10 +23,7 @@ export async function upsertLease(
   return { epoch: row.epoch, nextNonce: row.next_nonce, seenNonce: row.seen_nonce };
 }
 
-/**
- * Records that a settlement round was completed. Writes at most once every two seconds, because a busy chain has many
- * rounds per second.
- */
+/** Writes at most once every two seconds, because a busy chain has many rounds per second. */
 export async function recordGoodRound(db: Db, { chain, address, node, epoch }: Holder): Promise<void> {
   await sql`
     update operator_keys set good_round_at = now()
@@ -34,7 +31,6 @@ export async function recordGoodRound(db: Db, { chain, address, node, epoch }: H
       and (good_round_at is null or good_round_at < now() - interval '2 seconds')`.execute(db);
 }
 
-/** Locks the key's row and returns whether this node still holds the lease in this epoch. */
 export async function isLeaseHeld(tx: Db, { chain, address, node, epoch }: Holder): Promise<boolean> {
   const row = await tx
     .selectFrom('operator_keys')
@@ -60,10 +56,7 @@ export async function releaseLease(db: Db, { chain, address, node, epoch }: Hold
     .execute();
 }
 
-/**
- * Sets the next nonce to `nonce + 1`. Returns false, and changes nothing, if the stored next nonce is not `nonce`. If
- * no next nonce is stored, accepts any `nonce`.
- */
+/** Returns false if the stored next nonce is not `nonce`. If none is stored, accepts any. */
 export async function advanceNextNonce(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('operator_keys')
@@ -75,7 +68,6 @@ export async function advanceNextNonce(tx: Db, { chain, address }: KeyId, nonce:
   return numUpdatedRows === 1n;
 }
 
-/** Sets the next nonce of a key that has none yet. */
 export async function setFirstNonce(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<void> {
   await tx
     .updateTable('operator_keys')
@@ -86,7 +78,6 @@ export async function setFirstNonce(tx: Db, { chain, address }: KeyId, nonce: bi
     .execute();
 }
 
-/** Remembers the highest transaction count that an RPC node has reported. */
 export async function raiseSeenNonce(tx: Db, { chain, address }: KeyId, count: bigint): Promise<void> {
   await sql`
     update operator_keys set seen_nonce = greatest(seen_nonce, ${count})
@@ -94,8 +85,8 @@ export async function raiseSeenNonce(tx: Db, { chain, address }: KeyId, count: b
 }
 
 /**
- * Takes the lease from its holder and raises the next nonce to at least `nonce`. Forgets the highest
- * transaction count that RPC nodes have reported. Returns the next nonce, or null for an unknown key.
+ * Raises the next nonce to at least `nonce` and forgets the counts that RPC nodes have reported. Null for an unknown
+ * key.
  */
 export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<bigint | null> {
   const { rows } = await sql<{ next_nonce: bigint }>`
@@ -106,9 +97,8 @@ export async function revokeLease(tx: Db, { chain, address }: KeyId, nonce: bigi
 }
 
 /**
- * Takes the lease from its holder and raises the next nonce to at least `nonce`. Forgets the highest transaction count
- * that RPC nodes have reported, unless that count is above the new next nonce. A higher count means that more
- * transactions are missing from this database.
+ * Raises the next nonce to at least `nonce`. Forgets the highest count that RPC nodes have reported, unless it is
+ * above that: more transactions are then missing from this database.
  */
 export async function advanceKey(tx: Db, { chain, address }: KeyId, nonce: bigint): Promise<void> {
   await sql`
@@ -117,7 +107,6 @@ export async function advanceKey(tx: Db, { chain, address }: KeyId, nonce: bigin
     where chain = ${chain} and address = ${address}`.execute(tx);
 }
 
-/** Returns every key that nodes have used on a chain, with its lease. */
 export async function listKeys(db: Db, chain: string) {
   const rows = await db
     .selectFrom('operator_keys')
@@ -142,7 +131,6 @@ export async function findNextNonce(db: Db, { chain, address }: KeyId): Promise<
   return row?.next_nonce ?? null;
 }
 
-/** Lists the addresses that nodes have used for settlement, most recently used first. */
 export async function listOperatorAddresses(db: Db): Promise<string[]> {
   const { rows } = await sql<{ address: string }>`
     select address from operator_keys group by address order by max(lease_until) desc, address`.execute(db);

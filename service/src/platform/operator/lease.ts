@@ -2,10 +2,7 @@ import type { Db } from '../db/pool.ts';
 import type { KeyId } from './account.ts';
 import { isLeaseHeld, upsertLease } from './lease-store.ts';
 
-/**
- * A node's exclusive right to send new transactions with one key on one chain. Only EVM chains use `nextNonce` and
- * `seenNonce`.
- */
+/** The exclusive right to send new transactions with one key. Only EVM chains use `nextNonce` and `seenNonce`. */
 export type Lease = KeyId & {
   node: number;
   /** Increases whenever the lease changes hands. */
@@ -16,10 +13,7 @@ export type Lease = KeyId & {
   seenNonce: bigint | null;
 };
 
-/**
- * Thrown if another node has taken the lease, or an operator's command has revoked it. Transactions signed under the
- * old lease must not be stored or sent.
- */
+/** Another node has taken the lease, or a command revoked it. What was signed under it must not be stored or sent. */
 export class LeaseLost extends Error {
   constructor() {
     super("this node no longer holds the operator key's lease");
@@ -30,9 +24,9 @@ export class LeaseLost extends Error {
 const LEASE_TTL_SECONDS = 15;
 
 /**
- * Takes or renews the lease. Returns null while another node holds it. A stopped node's lease can be taken immediately,
- * and an unresponsive node's lease once it has expired. If the unresponsive node recovers, its calls to `holdLease`
- * throw, so it cannot write anything under its old lease.
+ * Null while another node holds it. A stopped node's lease can be taken immediately, an unresponsive node's once it
+ * has expired: if that node recovers, its calls to `holdLease` throw, so it cannot write anything under its old
+ * lease.
  */
 export async function takeLease(db: Db, wanted: KeyId & { node: number }): Promise<Lease | null> {
   const held = await upsertLease(db, wanted, LEASE_TTL_SECONDS);
@@ -40,14 +34,13 @@ export async function takeLease(db: Db, wanted: KeyId & { node: number }): Promi
 }
 
 /**
- * Locks the lease until the database transaction ends. Throws `LeaseLost` if this node no longer holds the lease. Every
- * database transaction in which a settlement worker writes must start with this call.
+ * Throws `LeaseLost` if this node no longer holds the lease. Every database transaction in which a settlement worker
+ * writes must start with this call.
  */
 export async function holdLease(tx: Db, lease: Lease): Promise<void> {
   if (!(await isLeaseHeld(tx, lease))) throw new LeaseLost();
 }
 
-/** Runs `work` in a database transaction that holds the lease. */
 export async function withLease<T>(db: Db, lease: Lease, work: (tx: Db) => Promise<T>): Promise<T> {
   return db.transaction().execute(async (tx) => {
     await holdLease(tx, lease);

@@ -1,9 +1,6 @@
 import { NodeError } from '../chain/rpc/failures.ts';
 
-/**
- * Why a node rejected `eth_sendRawTransaction`. If a transaction keeps being rejected with `other`, an operator must
- * act.
- */
+/** If a transaction keeps being rejected with `other`, an operator must act. */
 export type Rejection = 'already_known' | 'nonce_used' | 'fee_too_low' | 'insufficient_funds' | 'other';
 
 /**
@@ -48,7 +45,6 @@ const PHRASES: Record<Exclude<Rejection, 'other'>, readonly string[]> = {
   ],
 };
 
-/** Classifies an error from `eth_sendRawTransaction`. An error that does not come from a node is `other`. */
 export function classifyRejection(error: unknown): Rejection {
   if (!(error instanceof NodeError)) return 'other';
   const text = error.message

@@ -56,8 +56,8 @@ export async function checkNonces(
 }
 
 /**
- * Drops operators' requests to replace the displaced transactions, then throws `Blocked`. If the requests stayed open,
- * they could be carried out much later, after a reorganization removes the foreign transaction.
+ * Drops operators' requests to replace the displaced transactions: they could be carried out much later, after a
+ * reorganization removes the foreign transaction.
  */
 async function throwForeignNonce(
   { db }: OperatorAccount,

@@ -37,10 +37,7 @@ export async function reserveNonce(tx: Db, lease: Lease, nonce: bigint): Promise
   if (!(await advanceNextNonce(tx, lease, nonce))) throw new LeaseLost();
 }
 
-/**
- * Reads the transaction count, including pending transactions. Returns the highest count that any provider reports,
- * because a node may not know all pending transactions. Throws if no provider answers.
- */
+/** Includes pending transactions. The highest count of any provider, because a node may not know them all. */
 export async function readPendingNonce({ chain, signer }: OperatorAccount): Promise<bigint> {
   const params = [signer.address, 'pending'];
   const counts = await Promise.allSettled(
@@ -52,7 +49,6 @@ export async function readPendingNonce({ chain, signer }: OperatorAccount): Prom
   return known.reduce((highest, count) => (count > highest ? count : highest), first);
 }
 
-/** Reads how many transactions the key has sent on the chain as of `block`. */
 export function readNonce({ chain, signer }: ReadOnlyAccount, block: 'latest' | bigint): Promise<bigint> {
   const tag = block === 'latest' ? block : numberToHex(block);
   return readQuantity(chain, 'eth_getTransactionCount', [signer.address, tag]);

@@ -9,11 +9,9 @@ import type { Signer } from './signer.ts';
 import type { SpendLedger } from './spend-ledger.ts';
 import { judgePermission, judgeRequest, type TypedDataRules } from './typed-data-policy.ts';
 
-/** What a signer checks before every signature. */
 export type SignerRules = TypedDataRules & {
   policy: SignerPolicy;
   ledger: SpendLedger;
-  /** Returns whether the key has the role on the chain. */
   hasRole(role: KeyRole, chainId: number): boolean;
 };
 
@@ -57,7 +55,6 @@ export function withPolicy(signer: Signer, rules: SignerRules): Signer {
   };
 }
 
-/** Returns the role that a transaction belongs to. Throws `Blocked` if the key may not sign it. */
 function judgeTransaction(
   own: Hex,
   rules: SignerRules,
@@ -94,9 +91,6 @@ function roleOf(data: Hex): SendingRole {
   return call.functionName === 'commit' ? 'commit' : 'refund';
 }
 
-/**
- * Throws `Blocked` unless the key has the role on this chain and the policy lists the contract for the role.
- */
 function assertMay(
   { policy, hasRole }: SignerRules,
   role: KeyRole,
@@ -114,8 +108,7 @@ function assertMay(
 }
 
 /**
- * Reserves a transaction's cost within the daily limits. Of several transactions with the same nonce, at most one is
- * mined. So a replacement reserves only the extra cost over the transaction that it replaces.
+ * Of several transactions with the same nonce, at most one is mined, so a replacement reserves only the extra cost.
  */
 function reserve(
   address: Hex,

@@ -16,24 +16,15 @@ import {
 } from './transaction.ts';
 
 export type ResendTimings = {
-  /**
-   * Seconds after which a transaction is sent again, whether a node has accepted it or not: nodes can forget pending
-   * transactions.
-   */
+  /** Whether a node has accepted the transaction or not: nodes can forget pending transactions. */
   resendSeconds: number;
   /** Seconds after which an unmined transaction is replaced by one with higher fees. */
   bumpSeconds: number;
-  /**
-   * How many blocks must be mined without the transaction before it is replaced. On a stalled chain, higher fees do not
-   * help.
-   */
+  /** Blocks that must be mined without the transaction. On a stalled chain, higher fees do not help. */
   bumpBlocks: bigint;
 };
 
-/**
- * Whether the state that an unmined transaction relies on is still on the chain (`met`), is no longer there (`gone`),
- * or is not known yet (`unknown`).
- */
+/** Whether the state that an unmined transaction relies on is still on the chain, or not known yet. */
 export type PrerequisiteState = 'met' | 'unknown' | 'gone';
 
 /**
@@ -76,8 +67,8 @@ export async function rebroadcast(
 }
 
 /**
- * Carries out an operator's request. If the request cannot be carried out now, for example because of the fee caps,
- * drops the request and records the reason. A request that stayed open would fail in every round and block the key.
+ * A request that cannot be carried out now, for example because of the fee caps, is dropped with the reason: it would
+ * otherwise fail in every round and block the key.
  */
 async function fulfil(
   account: OperatorAccount,
@@ -96,7 +87,6 @@ async function fulfil(
   }
 }
 
-/** Signs the transaction again with higher fees. A cancelled transaction stays an empty transfer. */
 function bump(
   account: OperatorAccount,
   lease: Lease,
@@ -113,10 +103,7 @@ async function cancel(account: OperatorAccount, lease: Lease, transaction: OpenT
   await replace(account, lease, transaction, emptyCall(account.signer), async () => true);
 }
 
-/**
- * Stores and sends a replacement. Returns false, and stores nothing, if `mayResign` returns false.
- * `mayResign` runs in the same database transaction as the insert.
- */
+/** Stores nothing if `mayResign`, which runs in the same database transaction, returns false. */
 async function replace(
   account: OperatorAccount,
   lease: Lease,

@@ -16,7 +16,6 @@ type CloseParts = { db: Db; chain: SolanaChain; signer: SolanaSigner };
 /** How many receipts were closed, and how many were kept because they hold tokens or belong to another key. */
 export type Closing = { closed: number; kept: number };
 
-/** How many receipts fit into one transaction. */
 const BATCH_RECEIPTS = 27;
 const POLL_INTERVAL_MS = 1_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
@@ -44,10 +43,7 @@ export async function closeReceipts(parts: CloseParts, days: number): Promise<Cl
   }
 }
 
-/**
- * Returns how many receipts `closeReceipts` would close now, and how many it would keep. Signs nothing and needs no
- * private key.
- */
+/** Signs nothing and needs no private key. */
 export async function planClosing(
   { db, chain, address }: Omit<CloseParts, 'signer'> & { address: string },
   days: number,
@@ -66,10 +62,7 @@ export async function planClosing(
   }
 }
 
-/**
- * Sorts receipts into `open` (can be closed), `kept` (hold tokens or belong to another key) and `gone` (no longer
- * exist).
- */
+/** `open` can be closed, `kept` hold tokens or belong to another key, `gone` no longer exist. */
 async function sortReceipts(
   chain: SolanaChain,
   operator: string,
@@ -85,10 +78,7 @@ async function sortReceipts(
   return { open, kept, gone };
 }
 
-/**
- * Closes a batch of receipts and waits until the closed receipts are gone. Returns how many receipts were kept; see
- * `Closing`.
- */
+/** Waits until the receipts are gone. Returns how many were kept; see `Closing`. */
 async function closeBatch(parts: CloseParts, batch: readonly ClosableReceipt[]): Promise<number> {
   const { db, chain, signer } = parts;
   for (let lastValidHeight: bigint | null = null; ; await sleep(POLL_INTERVAL_MS)) {
@@ -108,7 +98,6 @@ async function closeBatch(parts: CloseParts, batch: readonly ClosableReceipt[]):
   }
 }
 
-/** Sends a transaction that closes the receipts. Returns the last block height at which the transaction can land. */
 async function sendClose(
   { chain, signer }: CloseParts,
   receipts: readonly string[],
@@ -124,7 +113,6 @@ async function sendClose(
   return lastValidHeight;
 }
 
-/** Throws `SigningRefused` unless the message only closes these receipts and pays their rent to the operator. */
 export function assertCloseAllowed(operator: string, receipts: readonly string[], message: Uint8Array): void {
   const { keys, signers, instructions } = parseTransaction(encodeTransaction(message, []));
   const isAllowed =

@@ -16,13 +16,9 @@ import { forgetExcept, isSendDue, recordRefusal } from './refused-attempts.ts';
 import type { SolanaAccount } from './solana-account.ts';
 import { markDisplaced } from './store.ts';
 
-/**
- * `landed`: the receipt is finalized. `expired`: no attempt has landed, and none can land any more. `open`: an attempt
- * can still land.
- */
+/** `landed`: the receipt is finalized. `expired`: no attempt has landed, and none can land any more. */
 export type ReceiptVerdict = 'landed' | 'expired' | 'open';
 
-/** Callbacks through which the code that requested a transaction learns its outcome. */
 export type ReceiptHandlers = {
   /** Runs in the database transaction that records the success of `transaction`. */
   settle(tx: Db, transaction: ReceiptTransaction): Promise<void>;
@@ -30,10 +26,7 @@ export type ReceiptHandlers = {
   release(tx: Db, transaction: ReceiptTransaction): Promise<void>;
   /** Signs another attempt if the participation may still be settled. */
   renew(lease: Lease, transaction: ReceiptTransaction): Promise<void>;
-  /**
-   * Returns whether the verdict is reliable enough to be recorded. `judge` determines the verdict again from another
-   * view of the chain, such as another provider's.
-   */
+  /** `judge` determines the verdict again from another view of the chain, such as another provider's. */
   isReliable(
     transaction: ReceiptTransaction,
     verdict: ReceiptVerdict,
@@ -49,9 +42,8 @@ export type ReceiptTimings = {
 };
 
 /**
- * Advances every open transaction by one step. Only finalized accounts decide the outcome. If the receipt account
- * exists, an attempt has landed. If the account does not exist once every attempt has expired, no attempt can ever
- * land. Transaction statuses never decide the outcome; they only avoid needless resends.
+ * Only finalized accounts decide the outcome: if the receipt exists, an attempt has landed; if it does not once every
+ * attempt has expired, none can ever land. Transaction statuses only avoid needless resends.
  */
 export async function followReceipts(
   account: SolanaAccount,
@@ -89,10 +81,7 @@ export async function followReceipts(
   return { unmined: waiting.length - confirming, confirming };
 }
 
-/**
- * Returns a verdict for each transaction. Reads the receipt accounts at the finalized `height` or later, so that every
- * attempt that landed by then is visible.
- */
+/** At the finalized `height` or later, so that every attempt that landed by then is visible. */
 async function judgeReceipts(
   chain: SolanaChain,
   operator: string,
@@ -108,10 +97,7 @@ async function judgeReceipts(
   return { verdicts, slot, height };
 }
 
-/**
- * Returns whether the account is a receipt of this operator. If somebody has merely sent lamports to the address, the
- * account belongs to the system program and is not a receipt.
- */
+/** If somebody merely sent lamports to the address, the account belongs to the system program and is no receipt. */
 export function isReceiptOf(operator: string, account: AccountInfo | null): boolean {
   return readTokenAccount(account)?.owner === operator;
 }
@@ -126,10 +112,7 @@ async function readAttemptStatuses(
   return new Map(signatures.map((signature, i) => [signature, statuses[i] ?? null]));
 }
 
-/**
- * Describes a landed transaction for the database. If no node knows its status, uses the finalized `slot` at which its
- * receipt was seen, which is later than the slot of the transaction.
- */
+/** If no node knows the status, uses the finalized `slot` of the receipt, which is later than the transaction's. */
 function describeLanding(
   { attempts, units }: ReceiptTransaction,
   statuses: ReadonlyMap<string, SignatureStatus | null>,
@@ -142,8 +125,8 @@ function describeLanding(
 }
 
 /**
- * Does nothing if a node has seen an attempt. Otherwise, sends the newest attempt again every `resendSeconds`. Once the
- * newest attempt is older than `renewSeconds`, signs another attempt instead.
+ * Sends the newest attempt again every `resendSeconds` unless a node has seen one. Once it is older than
+ * `renewSeconds`, signs another.
  */
 async function advance(
   account: SolanaAccount,

@@ -16,7 +16,6 @@ import type { WireInstruction } from '../chain/solana/wire-transaction.ts';
 const ALLOCATE_WITH_SEED = 9;
 const SEED_OFFSET = 44;
 
-/** The transfer that commits or refunds a participation. */
 export type ReceiptPlan = {
   kind: 'commit' | 'remit';
   participationId: string;
@@ -34,8 +33,7 @@ export type ReceiptPlan = {
 };
 
 /**
- * What an attempt pays. `rent` is the number of lamports that makes the receipt account rent-exempt. `units` is the
- * compute unit limit. `price` is in millionths of a lamport per compute unit.
+ * `rent` makes the receipt account rent-exempt, in lamports. `price` is in millionths of a lamport per compute unit.
  */
 export type ReceiptFees = { rent: bigint; units: number; price: bigint };
 

@@ -26,16 +26,10 @@ export class SigningRefused extends Blocked {
   }
 }
 
-/**
- * What the key may sign for a participation. `vault` and the fund in `plan` were recorded when the participation was
- * accepted.
- */
+/** `vault` and the fund in `plan` were recorded when the participation was accepted. */
 export type ReceiptPolicy = { plan: ReceiptPlan; vault: string };
 
-/**
- * The maximum rent and the maximum fee, in lamports. Both are constants, because the service learns rent, compute units
- * and price from nodes, and nodes can lie.
- */
+/** In lamports. Constants, because the service learns rent, compute units and price from nodes, and nodes can lie. */
 export const MAX_RENT = 10_000_000n;
 const MAX_FEE = 50_000_000n;
 

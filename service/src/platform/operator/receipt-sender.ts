@@ -22,10 +22,7 @@ import { feeOf, type NewAttempt, type ReceiptTransaction } from './receipt-trans
 import type { SolanaAccount } from './solana-account.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 
-/**
- * The compute unit limit of simulations: more than any settlement uses, so that a simulation never runs out
- * of units.
- */
+/** More than any settlement uses, so that a simulation never runs out of units. */
 const SIMULATED_UNITS = 200_000;
 const UNITS_MARGIN = 1.2;
 const PRICE_PERCENTILE = 0.75;
@@ -33,7 +30,6 @@ const PRICE_PERCENTILE = 0.75;
 const MIN_RAISED_PRICE = 1_000n;
 const PRICE_FACTOR = 2n;
 
-/** Thrown if a simulation fails. `error` is the node's description of the cause. */
 export class SimulationFailed extends Error {
   readonly error: unknown;
   constructor(error: unknown) {
@@ -43,7 +39,6 @@ export class SimulationFailed extends Error {
   }
 }
 
-/** A settlement, and the vault that was recorded when the participation was accepted. */
 export type ReceiptOrder = { plan: ReceiptPlan; vault: string };
 
 /**
@@ -75,10 +70,7 @@ export async function sendReceipt(
   return isOpened;
 }
 
-/**
- * Signs another attempt with a fresh blockhash and a higher price, up to the cap. Stores and sends the attempt if
- * `mayStore` returns true.
- */
+/** With a fresh blockhash and a higher price, up to the cap. Stored and sent if `mayStore` returns true. */
 export async function renewReceipt(
   account: SolanaAccount,
   lease: Lease,
@@ -100,10 +92,7 @@ export async function renewReceipt(
   if (isStored) await broadcastReceipt(account, attempt);
 }
 
-/**
- * Simulates the settlement and returns its compute unit limit. The simulated transaction is unsigned, because nodes
- * must not receive signed bytes that are not stored.
- */
+/** The simulated transaction is unsigned, because nodes must not receive signed bytes that are not stored. */
 async function estimateUnits(
   account: SolanaAccount,
   plan: ReceiptPlan,
@@ -167,9 +156,8 @@ async function proposePrice(account: SolanaAccount, vault: string): Promise<bigi
 }
 
 /**
- * Throws `Blocked` unless the key can pay for `count` settlements and stay rent-exempt. The estimate for each
- * settlement is its fee at the price cap, the rent of a receipt, and the rent of a token account that a refund may have
- * to create.
+ * The estimate for each settlement is its fee at the price cap, the rent of a receipt, and that of a token account
+ * that a refund may have to create. The key must also stay rent-exempt.
  */
 export async function assertReceiptsFunded(account: SolanaAccount, count: number): Promise<void> {
   const { chain, key, maxPrice } = account;

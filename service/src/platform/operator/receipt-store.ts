@@ -7,9 +7,8 @@ import type { NewAttempt, ReceiptTransaction } from './receipt-transaction.ts';
 type NewTransaction = Pick<ReceiptTransaction, 'id' | 'kind' | 'receipt' | 'units'> & { fund: string };
 
 /**
- * Stores a transaction with its first attempt and returns its id. If the receipt already has a transaction whose
- * attempts have all expired, reopens that transaction and returns its id. If the receipt's transaction is open or has
- * landed, returns null; the caller must then not send anything.
+ * Reopens a transaction whose attempts have all expired. Null if the receipt's transaction is open or has landed; the
+ * caller must then not send anything.
  */
 export async function openReceiptTransaction(
   tx: Db,
@@ -47,8 +46,8 @@ export async function insertReceiptAttempt(
 }
 
 /**
- * Records a transaction that was sent with another key, or by a service with another database. The caller must have
- * found its finalized receipt account, which proves that it succeeded. Returns the id of the recorded transaction.
+ * Sent with another key, or by a service with another database. The caller must have found its finalized receipt
+ * account, which proves that it succeeded.
  */
 export async function adoptReceipt(
   tx: Db,
@@ -63,10 +62,7 @@ export async function adoptReceipt(
   return rows[0]?.id ?? id;
 }
 
-/**
- * Records a finalized refund that somebody paid by hand. It created no receipt account, so its `receipt` is recorded as
- * already closed.
- */
+/** Paid by hand, so there is no receipt account: `receipt` is recorded as already closed. */
 export async function adoptPaidRefund(
   tx: Db,
   { chain, address }: KeyId,
@@ -84,7 +80,6 @@ export async function markReceiptSent(db: Db, signature: string): Promise<void> 
   await sql`update operator_attempts set sent_at = now() where hash = ${toBytes(signature)}`.execute(db);
 }
 
-/** Returns the open transactions with their attempts, oldest first. */
 export async function listOpenReceipts(db: Db, { chain, address }: KeyId): Promise<ReceiptTransaction[]> {
   const { rows } = await sql<{
     id: string;
@@ -124,7 +119,6 @@ export async function listOpenReceipts(db: Db, { chain, address }: KeyId): Promi
   }));
 }
 
-/** Records that the receipt is finalized; returns false if the transaction is no longer open. */
 export async function markLanded(
   tx: Db,
   id: string,

@@ -17,7 +17,6 @@ export type ReceiptTransaction = {
   id: string;
   kind: 'commit' | 'remit';
   receipt: string;
-  /** The compute unit limit. */
   units: number;
   /** Oldest first. */
   attempts: ReceiptAttempt[];

@@ -5,9 +5,8 @@ import { Blocked } from './blocked.ts';
 const NAME = 'causeway_signer_refusals_total';
 
 /**
- * Returns a function that passes on the result of a signing request and counts every refusal. Settlement repeats a
- * refused request every few seconds, so the function logs a refusal only if its message differs from that of the
- * previous refusal.
+ * Counts every refusal. Settlement repeats a refused request every few seconds, so one is logged only if its message
+ * differs from that of the previous one.
  */
 export function watchRefusals(
   { log, registry }: { log: Log; registry: Registry },

@@ -2,16 +2,11 @@ import type { Log } from '../../kernel/log.ts';
 import { upstreamFailureOf } from '../outbound/failure.ts';
 import { classifyRejection, type Rejection } from './node-errors.ts';
 
-/** Why no node has accepted a transaction. */
 export type Refusal = { rejection: Rejection; message: string };
 
-/**
- * The open attempts that no node accepted when they were last sent, by transaction hash or signature. `at` is the
- * `performance.now()` time at which the attempt was sent.
- */
+/** By transaction hash or signature. `at` is the `performance.now()` time at which the attempt was sent. */
 export type RefusedAttempts = Map<string, Refusal & { at: number }>;
 
-/** Records that no node accepted an attempt. Logs this unless an attempt is already refused for the same reason. */
 export function recordRefusal(
   { refused, log, chain }: { refused: RefusedAttempts; log: Log; chain: { name: string } },
   transactionHash: string,
@@ -34,10 +29,7 @@ function reasonOf(message: string): string {
   return message.replace(/\b(0x[0-9a-f]+|\d+)\b/gi, '#');
 }
 
-/**
- * Returns whether an attempt must be sent now: if it was never sent, or if `resendSeconds` have passed since a node
- * accepted it or all nodes refused it. `sentAge` is the number of seconds since a node accepted it, or null.
- */
+/** If it was never sent, or `resendSeconds` after a node accepted it or all nodes refused it. */
 export function isSendDue(
   refused: RefusedAttempts,
   transactionHash: string,
@@ -49,7 +41,6 @@ export function isSendDue(
   return age === null || age > resendSeconds;
 }
 
-/** Forgets the attempts of transactions that are no longer open. */
 export function forgetExcept(refused: RefusedAttempts, openHashes: ReadonlySet<string>): void {
   for (const hash of refused.keys()) if (!openHashes.has(hash)) refused.delete(hash);
 }

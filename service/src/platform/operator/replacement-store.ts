@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { ReplacementAction } from './transaction.ts';
 
-/** Stores a replacement request in the transaction's row. Returns false if the transaction is no longer open. */
 export async function insertRequest(db: Db, id: string, action: ReplacementAction): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('operator_transactions')
@@ -13,10 +12,7 @@ export async function insertRequest(db: Db, id: string, action: ReplacementActio
   return numUpdatedRows === 1n;
 }
 
-/**
- * Clears a transaction's replacement request. If the request was refused, stores the reason. Has no effect if an
- * operator has made a different request in the meantime.
- */
+/** Stores the reason of a refusal. No effect if an operator has made a different request in the meantime. */
 export async function endRequest(
   tx: Db,
   id: string,
@@ -31,7 +27,6 @@ export async function endRequest(
     .execute();
 }
 
-/** Returns the state of a transaction and of its replacement request, with the hash of the newest attempt. */
 export async function findRequest(
   db: Db,
   id: string,

@@ -11,16 +11,10 @@ import { findRequest, insertRequest } from './replacement-store.ts';
 import { listOpen } from './store.ts';
 import { lastAttempt, type OpenTransaction, type ReplacementAction } from './transaction.ts';
 
-/**
- * The replacement that an operator asks for. Without `nonce`, the key's oldest unmined transaction is replaced. If
- * several keys have a matching transaction, `address` is required.
- */
+/** Default: the key's oldest unmined transaction. `address` is required if several keys have a matching one. */
 export type ReplacementChoice = { action: ReplacementAction; address?: string; nonce?: bigint };
 
-/**
- * A preview of a replacement. The preview needs no private key: the node that holds the key's lease signs the
- * replacement later.
- */
+/** Needs no private key: the node that holds the key's lease signs the replacement later. */
 export type ReplacementPlan = {
   id: string;
   chain: string;
@@ -38,11 +32,6 @@ export type ReplacementPlan = {
 
 const POLL_INTERVAL_MS = 200;
 
-/**
- * Chooses the transaction and the fees of a replacement. Throws `validation_failed` in three cases: no unmined
- * transaction matches the choice, transactions of several keys match it, or the transaction to cancel is already an
- * empty transfer.
- */
 export async function planReplacement(
   db: Db,
   chain: EvmChain,
@@ -102,9 +91,9 @@ async function filterUnmined(chain: EvmChain, open: readonly OpenTransaction[]):
 }
 
 /**
- * Asks the node that holds the key's lease to replace the transaction. Only that node signs, so two nodes never replace
- * the transaction at once. Throws `validation_failed` if the transaction is already recorded as mined. If it is mined
- * before the node acts, the request has no effect.
+ * Only the node that holds the key's lease signs, so two nodes never replace the transaction at once. Throws
+ * `validation_failed` if it is already recorded as mined. If it is mined before the node acts, the request has no
+ * effect.
  */
 export async function requestReplacement(db: Db, { id, nonce, action }: ReplacementPlan): Promise<void> {
   if (!(await insertRequest(db, id, action)))
@@ -117,10 +106,7 @@ export type ReplacementResult =
   | { outcome: 'refused'; message: string }
   | { outcome: 'mined' | 'waiting' };
 
-/**
- * Waits until a node has carried out or refused the request, or until the transaction is mined. Returns `waiting` after
- * `timeoutMs`.
- */
+/** Until a node has carried out or refused the request, or the transaction is mined; `waiting` after `timeoutMs`. */
 export async function awaitReplacement(
   db: Db,
   { id }: ReplacementPlan,

@@ -16,9 +16,8 @@ import type { Attempt, OperatorCall, SignedCall } from './transaction.ts';
 import { assertNonceUnused } from './unknown-transactions.ts';
 
 /**
- * Signs a call with the next nonce, stores the signed transaction together with what `apply` writes, and only then
- * sends it. If the process crashes before the database commit, nothing was stored or sent. If it crashes later, the
- * node that holds the lease sends the stored bytes (`followTransactions`).
+ * Stores the signed transaction together with what `apply` writes, and only then sends it. If the process crashes
+ * before the commit, nothing was stored or sent; if later, the node that holds the lease sends the stored bytes.
  */
 export async function sendCall(
   account: OperatorAccount,
@@ -43,7 +42,6 @@ export async function sendCall(
   await broadcast(account, signed.raw);
 }
 
-/** Returns a transfer of 0 wei to the key itself, which only uses up a nonce. */
 export function emptyCall({ address }: Signer): Omit<OperatorCall, 'kind'> {
   return { target: address, data: '0x', gas: 21_000n };
 }
@@ -76,10 +74,7 @@ export async function assertWithinDailyLimit(account: OperatorAccount, wei: bigi
     );
 }
 
-/**
- * Throws `Blocked` if the account has less than `wei`, the maximum cost of a transaction. Nodes require this balance up
- * front.
- */
+/** `wei` is the maximum cost of a transaction. Nodes require this balance up front. */
 async function assertFunded({ chain, signer }: OperatorAccount, wei: bigint): Promise<void> {
   const balance = await readQuantity(chain, 'eth_getBalance', [signer.address, 'latest']);
   if (balance < wei)
@@ -109,10 +104,7 @@ export async function broadcast(account: OperatorAccount, raw: Hex): Promise<Ref
   return null;
 }
 
-/**
- * Sends an attempt again if `resendSeconds` have passed since it was last sent. Until then, returns or throws what
- * `broadcast` did.
- */
+/** Until `resendSeconds` have passed since the attempt was last sent, returns or throws what `broadcast` did. */
 export async function resend(
   account: OperatorAccount,
   { hash, raw, sentAge }: Attempt,

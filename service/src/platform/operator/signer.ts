@@ -18,17 +18,12 @@ import { signHash } from '../chain/evm/secp256k1.ts';
 export type Signer = {
   /** Lower case. */
   address: Hex;
-  /** Returns the serialized signed transaction. */
   signTransaction(transaction: TransactionSerializableEIP1559): Promise<Hex>;
   /** Signs the operator's part of a tokenized quote (EIP-712). `domain` is the swap contract's domain. */
   signRequest(domain: Domain, request: VerifyRequest): Promise<Hex>;
-  /**
-   * Signs a permission to join an allow-list (EIP-712). `domain` is the domain of the contract that has the allow-list.
-   */
   signPermission(domain: Domain, permission: Permission): Promise<Hex>;
 };
 
-/** Builds a signer from an address and a function that signs hashes. */
 export function createSigner(address: Hex, signHash: (hash: Hex) => Promise<Hex>): Signer {
   return {
     address: address.toLowerCase() as Hex,
@@ -46,7 +41,6 @@ export function createSigner(address: Hex, signHash: (hash: Hex) => Promise<Hex>
   };
 }
 
-/** Builds a signer from a private key held in this process. */
 export function localSigner(privateKey: Uint8Array): Signer {
   const key = bytesToHex(privateKey);
   return createSigner(privateKeyToAddress(key), async (hash) => signHash(key, hash));

@@ -19,7 +19,6 @@ export type RetiredSigner = { signer: Signer; roles: readonly SendingRole[] };
 
 export type Signers = { signerOf: SignerOf; retired: RetiredSigner[] };
 
-/** The keys configured for EVM chains. */
 export type SigningKeys = {
   operatorKey: OperatorKey | null;
   supplierKey: OperatorKey | null;
@@ -30,9 +29,8 @@ export type SigningKeys = {
 type Parts = { clock: Clock; log: Log; registry: Registry };
 
 /**
- * Returns the key for a role on an EVM chain: the role's key for this chain, else its key for all chains, else the
- * operator key. The `supplier` role falls back to `supplierKey` instead, because contracts know the supplier by a
- * separate address.
+ * The role's key for this chain, else for all chains, else the operator key. `supplier` falls back to `supplierKey`
+ * instead, because contracts know the supplier by a separate address.
  */
 export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): OperatorKey | null {
   const own = findRoleKey(keys.roleKeys, role, chain);
@@ -40,17 +38,13 @@ export function keyFor(keys: SigningKeys, role: KeyRole, chain: string): Operato
   return role === 'supplier' ? keys.supplierKey : keys.operatorKey;
 }
 
-/**
- * Returns the entry of `OPERATOR_KEYS_FILE` for a role on a chain. An entry without a chain applies to EVM chains only.
- */
+/** An entry without a chain applies to EVM chains only. */
 export function findRoleKey(roleKeys: readonly RoleKey[], role: KeyRole, chain: string): RoleKey | undefined {
   const own = (name: string | null) => roleKeys.find((each) => each.role === role && each.chain === name);
   return own(chain) ?? (EVM_CHAIN_NAMES.some((name) => name === chain) ? own(null) : undefined);
 }
 
-/**
- * Returns the address of a role's key if `OPERATOR_KEYS_FILE` says that only other nodes have the key; otherwise null.
- */
+/** Null unless `OPERATOR_KEYS_FILE` says that only other nodes have the key. */
 export function findRemoteAddress(
   { roleKeys }: Pick<SigningKeys, 'roleKeys'>,
   role: KeyRole,
@@ -61,9 +55,8 @@ export function findRemoteAddress(
 }
 
 /**
- * Opens every key once, even if it has several roles. On each chain, a key signs only in the roles that it has on that
- * chain, and only what its policy allows. Retired keys keep the roles that they are listed with, so that they can sign
- * replacements of their own transactions.
+ * A key with several roles is opened once. It signs only in the roles that it has on a chain, and only what its
+ * policy allows. Retired keys keep their roles, to sign replacements of their own transactions.
  */
 export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Signers> {
   const opened = new Map<OperatorKey, Signer>();
@@ -109,7 +102,6 @@ export async function openSigners(keys: SigningKeys, parts: Parts): Promise<Sign
   };
 }
 
-/** Returns the keys that send transactions on a chain. Each key is listed once, with its roles. */
 export function listSenders<S extends { address: string }>(
   signerOf: (role: SendingRole, chain: string) => S | null,
   chain: string,
@@ -125,7 +117,6 @@ export function listSenders<S extends { address: string }>(
   return [...senders.values()];
 }
 
-/** Counts and logs the signing requests that a signer refuses. */
 function reportRefusals(parts: Parts, { address, ...methods }: Signer): Signer {
   const watch = watchRefusals(parts, address);
   return {

@@ -8,7 +8,6 @@ import type { KeyId } from './account.ts';
 import type { RefusedAttempts } from './refused-attempts.ts';
 import type { SolanaSigner } from './solana-signer.ts';
 
-/** The operator's key on a Solana cluster, with everything needed to send transactions with the key. */
 export type SolanaAccount = {
   db: Db;
   log: Log;

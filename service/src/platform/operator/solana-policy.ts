@@ -23,7 +23,6 @@ import type { SpendLedger } from './spend-ledger.ts';
 
 const ACCOUNT_RENT = 2_039_280n;
 
-/** What a key may sign. */
 export type SolanaRules = {
   roles: readonly SendingRole[];
   /** The cluster whose policy and limits apply. */
@@ -34,9 +33,8 @@ export type SolanaRules = {
 };
 
 /**
- * The parts of a message that the rules check. `all` contains all instructions of the message, and `moves` only those
- * that transfer tokens. `created` contains the accounts that the message allocates for the operator: the keys are their
- * addresses, the values their seeds.
+ * `moves` are the instructions that transfer tokens. `created` maps the accounts that the message allocates for the
+ * operator to their seeds.
  */
 type Message = {
   operator: string;
@@ -70,8 +68,7 @@ export function assertSolanaPolicy(
   const message = { operator, all, moves, created };
   for (const each of all) assertUsual(message, each);
   const [move] = moves;
-  // Each transfer must create its own receipt. A receipt can be created only once, so a second message with the same
-  // receipt fails.
+  // A receipt can be created only once, so a second message with the same receipt fails.
   if (moves.length > 0 && (moves.length > 1 || created.size !== 1))
     throw new SigningRefused('each transfer needs its own message that creates exactly one receipt account');
   // A receipt without a transfer would prove a payment that was never made.
@@ -110,8 +107,8 @@ const SYSTEM_RULES: Readonly<Record<number, Rule>> = {
 };
 
 /**
- * The allowed instructions of the token program: close an account (9), initialize an account (18), initialize
- * a multisig (19) and transfer. `assertDirection` and `assertListed` check the transfers.
+ * Close an account (9), initialize an account (18) or a multisig (19), and transfer, which `assertDirection` and
+ * `assertListed` check.
  */
 const TOKEN_RULES: Readonly<Record<number, Rule>> = {
   9: ({ operator }, { accounts: [, to] }) => to === operator,
@@ -152,18 +149,12 @@ function mintOf({ accounts: [, mint = ''] }: WireInstruction): string {
   return mint;
 }
 
-/**
- * In the instruction data, the base key and the length of the seed come before the seed, and the account size and the
- * owner come after it.
- */
+/** The base key and the length come before the seed, the account size and the owner after it. */
 function seedOf(data: Buffer): string {
   return data.subarray(44, -40).toString('latin1');
 }
 
-/**
- * Reads the role of a transfer from the seed of its receipt. The chain derives the address of the receipt from this
- * seed, so the receipts of the two roles never have the same address.
- */
+/** The chain derives the address of the receipt from this seed, so the receipts of the two roles never share one. */
 function roleOf(seed: string): SendingRole {
   const [, direction] = RECEIPT_SEED.exec(seed) ?? [];
   if (direction === undefined)
@@ -172,8 +163,8 @@ function roleOf(seed: string): SendingRole {
 }
 
 /**
- * A refund must pay a wallet's associated token account. It must contain the instruction that creates this account,
- * because only that instruction names the wallet. A commit must not contain that instruction.
+ * A refund must contain the instruction that creates the wallet's associated token account, because only that names
+ * the wallet. A commit must not contain it.
  */
 function assertDirection(role: SendingRole, move: WireInstruction, all: WireInstruction[]): void {
   const [, mint = '', to = ''] = move.accounts;
@@ -186,10 +177,7 @@ function assertDirection(role: SendingRole, move: WireInstruction, all: WireInst
     throw new SigningRefused(`${to} is not the associated account of a wallet`);
 }
 
-/**
- * The fund must be listed. A commit must go from a wallet into a listed vault. A refund must come out of a listed
- * vault.
- */
+/** A commit must go from a wallet into a listed vault, a refund out of one. The fund must be listed. */
 function assertListed(role: SendingRole, { targets }: RolePolicy, { accounts }: WireInstruction): void {
   const [from = '', , to = '', fund = ''] = accounts;
   if (!targets.has(fund)) throw new SigningRefused(`OPERATOR_POLICY_FILE does not list the fund ${fund}`);
@@ -199,7 +187,6 @@ function assertListed(role: SendingRole, { targets }: RolePolicy, { accounts }: 
     throw new SigningRefused(`a commit must not take tokens from the vault ${from}`);
 }
 
-/** Returns the most that a transaction can cost in fees and rent, in lamports. */
 function readCost(all: readonly WireInstruction[]): bigint {
   let [units, price, rent] = [0, 0n, 0n];
   for (const { program, data } of all) {

@@ -9,19 +9,14 @@ import { isSignedByEd25519 } from '../chain/solana/signed-message.ts';
 import { invalidResponse } from '../outbound/failure.ts';
 import { openKmsEd25519 } from './kms.ts';
 
-/** A key on Solana, held locally or in KMS. */
 export type SolanaSigner = {
   address: string;
-  /**
-   * Signs the message and returns the transaction. First calls `assertAllowed`, which throws if the message must not be
-   * signed.
-   */
+  /** First calls `assertAllowed`, which throws if the message must not be signed. */
   signTransaction(message: Uint8Array, assertAllowed: (message: Uint8Array) => void): Promise<Buffer>;
 };
 
 /**
- * Opens a key. The returned signer does not enforce the key's policy, so do not sign with it directly: use
- * `openSolanaSigners`, which adds the policy.
+ * Does not enforce the key's policy, so do not sign with it directly: use `openSolanaSigners`, which adds the policy.
  */
 export async function openSolanaKey(
   key: OperatorKey,
@@ -38,7 +33,6 @@ export async function openSolanaKey(
   });
 }
 
-/** Builds a signer from a 32-byte seed held in this process. */
 export function localSolanaSigner(seed: Uint8Array): SolanaSigner {
   const { privateKey, publicKey } = ed25519Key(seed);
   return createSolanaSigner(publicKey, async (message) => sign(null, message, privateKey));

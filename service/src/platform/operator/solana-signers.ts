@@ -11,23 +11,18 @@ import { assertSolanaPolicy, type SolanaRules } from './solana-policy.ts';
 import { openSolanaKey, type SolanaSigner } from './solana-signer.ts';
 import { openSpendLedger } from './spend-ledger.ts';
 
-/**
- * Returns the signer of a role on a Solana cluster, or null if this process has no key for that role on that cluster.
- */
+/** Null if this process has no key for that role on that cluster. */
 export type SolanaSignerOf = (role: SendingRole, chain: string) => SolanaSigner | null;
 
-/** The keys configured for Solana, and the clusters on which they are used. */
 type SolanaKeys = Pick<Config, 'solanaKey' | 'roleKeys' | 'rpcUrls'>;
 
 /** `registry` counts refusals and `log` records them. Commands need neither, because they print refusals. */
 type Parts = { clock: Clock; log?: Log; registry?: Registry };
 
-/** A key, the clusters on which it signs, and its roles on each cluster. */
 type HeldKey = { key: OperatorKey; signer: SolanaSigner; clusters: Map<SolanaChainName, SendingRole[]> };
 
 const NOTHING: ChainPolicy = { targets: new Set(), dailyFee: null, dailyAmounts: null };
 
-/** Returns the key for a role: the role's key for this cluster, else the Solana operator key. */
 export function solanaKeyFor(
   { roleKeys, solanaKey }: Pick<SolanaKeys, 'solanaKey' | 'roleKeys'>,
   role: SendingRole,
@@ -37,10 +32,7 @@ export function solanaKeyFor(
   return own === undefined ? solanaKey : own.key;
 }
 
-/**
- * Opens the keys of all clusters that have an RPC URL. A key signs only in its roles, and only what its policy allows.
- * Throws `ConfigError` if a key's policy on one cluster could be evaded by signing for another cluster; see `rulesOf`.
- */
+/** Throws `ConfigError` if a key's policy on one cluster could be evaded by signing for another; see `rulesOf`. */
 export async function openSolanaSigners(keys: SolanaKeys, parts: Parts): Promise<SolanaSignerOf> {
   const held = await holdKeys(keys, parts);
   const [first] = held.values();
@@ -55,7 +47,6 @@ export async function openSolanaSigners(keys: SolanaKeys, parts: Parts): Promise
   };
 }
 
-/** Opens every key once. Returns the keys in a map by address. */
 async function holdKeys(keys: SolanaKeys, { clock, registry }: Parts): Promise<Map<string, HeldKey>> {
   const opened = new Map<OperatorKey, SolanaSigner>();
   const held = new Map<string, HeldKey>();

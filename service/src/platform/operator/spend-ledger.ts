@@ -16,17 +16,14 @@ import type { SpendLimits } from '../../kernel/config/operator-key.ts';
 import { Blocked } from './blocked.ts';
 
 /**
- * The maximum that a transaction or a signed message can spend. `key` names the role and the chain whose limits apply;
- * it is not a signing key. Transactions with the same `key` and `id` exclude each other: at most one of them can ever
- * be executed.
+ * `key` names the role and the chain whose limits apply; it is not a signing key. Of the transactions with the same
+ * `key` and `id`, at most one can ever be executed.
  */
 export type Spending = { key: string; id: string; fee: bigint; amounts: ReadonlyMap<string, bigint> };
 
-/** Keeps track of how much the signed transactions and messages can spend. */
 export type SpendLedger = {
   /**
-   * Call this before signing. Records the spending, unless there are no limits. Throws `Blocked` if the spending would
-   * exceed a limit. Refused spending does not count.
+   * Call this before signing. Throws `Blocked` if the spending would exceed a limit. Refused spending does not count.
    */
   reserve(spending: Spending, limits: SpendLimits): void;
 };
@@ -72,10 +69,7 @@ export function openSpendLedger(folder: string | null, clock: Clock): SpendLedge
   };
 }
 
-/**
- * Returns the entries of the last 24 hours that were not refused. If `mark` is not null, returns only the entries
- * before the one with this mark.
- */
+/** Of the last 24 hours and not refused. Only those before the entry with `mark`, unless it is null. */
 function listBefore(lines: readonly Line[], mark: string | null, now: number): Entry[] {
   const voided = new Set(lines.flatMap((line) => ('voided' in line ? [line.voided] : [])));
   const end = lines.findIndex((line) => 'mark' in line && line.mark === mark);
@@ -123,9 +117,8 @@ function openFolder(folder: string): Lines {
 }
 
 /**
- * Throws `Blocked` if `spending` and the earlier entries with the same `key` together exceed a limit. Of several
- * entries with the same id, at most one can be executed, so only their highest fee and their highest amount of each
- * token count.
+ * Of several entries with the same id, at most one can be executed, so only their highest fee and their highest
+ * amount of each token count.
  */
 function assertWithin(entries: readonly Entry[], spending: Spending, limits: SpendLimits): void {
   const byId = new Map<string, { fee: bigint; amounts: Map<string, bigint> }>();
@@ -189,8 +182,8 @@ function readFrom(path: string, offset: number): Buffer {
 }
 
 /**
- * Skips a line that a crash cut off. Nothing was signed for such a line, because the service signs only after it has
- * written the whole line.
+ * Nothing was signed for a line that a crash cut off, because the service signs only after it has written the whole
+ * line.
  */
 function parseLine(line: string): Line[] {
   try {

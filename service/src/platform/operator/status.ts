@@ -7,7 +7,6 @@ import type { Db } from '../db/pool.ts';
 import { listKeys, listOperatorAddresses } from './lease-store.ts';
 import { countOpen, listOpen } from './store.ts';
 
-/** Describes every key that nodes have used on an EVM chain. Needs no private key. */
 export async function readOperatorStatus(db: Db, chain: EvmChain) {
   const keys = await listKeys(db, chain.name);
   return Promise.all(
@@ -21,7 +20,6 @@ export async function readOperatorStatus(db: Db, chain: EvmChain) {
   );
 }
 
-/** Describes every key that nodes have used on a Solana cluster. Needs no private key. */
 export async function readSolanaStatus(db: Db, chain: SolanaChain) {
   const keys = await listKeys(db, chain.name);
   return Promise.all(
@@ -33,9 +31,7 @@ export async function readSolanaStatus(db: Db, chain: SolanaChain) {
   );
 }
 
-/**
- * Describes every key that nodes have used on an EVM chain: its nonces and its open transactions. Needs no private key.
- */
+/** Its nonces and its open transactions. Needs no private key. */
 export async function readNonces(db: Db, chain: EvmChain) {
   const keys = await listKeys(db, chain.name);
   return Promise.all(
@@ -69,7 +65,6 @@ function toText(nonce: bigint | null): string | null {
 /** The state of a key on its chain. `nonce` is null on chains whose transactions have no nonces. */
 export type KeyOnChain = { balance: bigint; nonce: bigint | null };
 
-/** Reads the balance (in wei or lamports) and the nonce of a key. */
 export async function readKeyOnChain(chain: EvmChain | SolanaChain, address: string): Promise<KeyOnChain> {
   if (chain.facts.protocol === 'solana')
     return { balance: await readBalance(chain as SolanaChain, address), nonce: null };
@@ -90,7 +85,6 @@ export function daysLeft(balance: bigint, spent: bigint): number {
   return spent === 0n ? Number.POSITIVE_INFINITY : Number((balance * 100n) / spent) / 100;
 }
 
-/** Lists the operator addresses that nodes have used, grouped by protocol, most recently used first. */
 export async function listOperators(db: Db): Promise<{ ethereum: Hex[]; solana: string[] }> {
   const addresses = await listOperatorAddresses(db);
   const isEvm = (address: string): address is Hex => address.startsWith('0x');

@@ -15,10 +15,7 @@ import type {
 
 const toBytes = (hex: Hex) => Buffer.from(hexToBytes(hex));
 
-/**
- * Stores a transaction with its first attempt. The caller must hold the lease. The caller must also have reserved the
- * nonce, unless the nonce fills a gap.
- */
+/** The caller must hold the lease and have reserved the nonce, unless the nonce fills a gap. */
 export async function insertTransaction(
   tx: Db,
   { chain, address }: KeyId,
@@ -33,7 +30,6 @@ export async function insertTransaction(
   await insertAttempt(tx, id, signed);
 }
 
-/** A successful transaction, as read from the chain. */
 export type MinedCall = {
   id: string;
   chain: string;
@@ -125,9 +121,7 @@ export async function listOpen(
   }));
 }
 
-/**
- * Returns what the key has spent on gas in the last 24 hours. Unmined transactions count at their maximum cost.
- */
+/** In the last 24 hours. Unmined transactions count at their maximum cost. */
 export async function sumSpent(db: Db, { chain, address }: KeyId): Promise<bigint> {
   const { rows } = await sql<{ wei: string }>`
     select coalesce(sum(coalesce(t.fee_paid, t.gas * (
@@ -167,8 +161,8 @@ export async function listUnfinishedKeys(db: Db): Promise<UnfinishedKey[]> {
 }
 
 /**
- * Records where an open transaction was mined, and moves it to `state`. Returns false if the transaction is no longer
- * open. The service watches `settled` transactions for reorganizations, but not `final` ones.
+ * Returns false if the transaction is no longer open. `settled` ones are watched for reorganizations, `final` ones
+ * are not.
  */
 export async function markSettled(
   tx: Db,
@@ -235,10 +229,7 @@ export async function listWatched(db: Db, { chain, address }: KeyId): Promise<Wa
   }));
 }
 
-/**
- * Marks as final all transactions that were settled below block `blockNumber`, so that they are no longer
- * watched.
- */
+/** So that transactions below `blockNumber` are no longer watched. */
 export async function finalizeBelow(db: Db, { chain, address }: KeyId, blockNumber: bigint): Promise<void> {
   await db
     .updateTable('operator_transactions')
@@ -250,10 +241,7 @@ export async function finalizeBelow(db: Db, { chain, address }: KeyId, blockNumb
     .execute();
 }
 
-/**
- * Returns our transaction with this nonce, or null if we never used the nonce. If several transactions have the nonce,
- * prefers one that was not displaced.
- */
+/** Prefers one that was not displaced. Null if we never used the nonce. */
 export async function findByNonce(
   db: Db,
   { chain, address }: KeyId,
@@ -272,8 +260,8 @@ export async function findByNonce(
 }
 
 /**
- * Records that the transaction can never succeed: its nonce was used by a transaction that is missing from this
- * database or, on Solana, all its attempts have expired. Returns false if the transaction is no longer open.
+ * A transaction that is missing from this database used its nonce or, on Solana, all its attempts have expired.
+ * Returns false if it is no longer open.
  */
 export async function markDisplaced(tx: Db, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx

@@ -1,16 +1,11 @@
 import type { Hex } from 'viem';
 import type { Database } from '../db/tables.ts';
 
-/**
- * The purpose of a transaction. A `fill` transaction only uses up a nonce. All other kinds are treated alike here: only
- * the code that requested the transaction distinguishes them.
- */
+/** A `fill` transaction only uses up a nonce. Only the code that requested a transaction distinguishes the others. */
 export type TransactionKind = Database['operator_transactions']['kind'];
 
-/** A contract call that the operator signs. */
 export type OperatorCall = { kind: TransactionKind; target: Hex; data: Hex; gas: bigint };
 
-/** A call with the nonce assigned to it. */
 export type OperatorTransaction = OperatorCall & { id: string; nonce: bigint };
 
 /** One signed version of a transaction. All versions share the nonce, so that at most one is mined. */
@@ -25,10 +20,7 @@ export type Attempt = {
   sentAge: number | null;
 };
 
-/**
- * What an operator can request for an unmined transaction. `bump` raises its fees. `cancel` replaces it with an empty
- * transfer.
- */
+/** `bump` raises the fees of an unmined transaction, `cancel` replaces it with an empty transfer. */
 export type ReplacementAction = 'bump' | 'cancel';
 
 export type OpenTransaction = OperatorTransaction & {
@@ -45,7 +37,6 @@ export type WatchedTransaction = {
   blockHash: Hex;
 };
 
-/** Where a transaction was mined and whether it succeeded. */
 export type Mined = {
   hash: Hex;
   blockNumber: bigint;

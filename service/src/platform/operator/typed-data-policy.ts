@@ -9,10 +9,7 @@ export type TypedDataRules = { clock: Clock };
 /** The name of the entry in `dailyAmounts` that limits how many permissions the supplier key signs. */
 export const PERMISSIONS = 'permissions';
 
-/**
- * The longest time for which a signed request may be valid. It is short, because a signature cannot be revoked. It
- * equals the largest allowed `ATTESTATION_MAX_SECONDS`.
- */
+/** Short, because a signature cannot be revoked. Equals the largest allowed `ATTESTATION_MAX_SECONDS`. */
 const MAX_REQUEST_SECONDS = 600;
 /**
  * The longest time for which a signed permission may be valid by our clock. A permission usually ends ten minutes after
@@ -23,9 +20,8 @@ const MAX_PERMISSION_SECONDS = 3_600;
 const BUY = 0;
 
 /**
- * Returns the amount that a quote request can spend. Throws `Blocked` unless the request is a buy that expires soon.
- * Requests with the same contract, sender, tokens and nonce get the same `id`, because only one of them can succeed on
- * chain.
+ * Throws `Blocked` unless the request is a buy that expires soon. Requests with the same contract, sender, tokens and
+ * nonce get the same `id`, because only one of them can succeed on chain.
  */
 export function judgeRequest(
   rules: TypedDataRules,

@@ -10,16 +10,13 @@ import { findLastSeen, insertForeign, setLastSeen } from './watch-store.ts';
 export type Backlog = { entries: SignatureEntry[]; isWhole: boolean; tries: number };
 
 const PAGE = 1_000;
-/**
- * How many transactions one call reads at most. Anybody can mention a signer in many transactions, so there must be a
- * limit.
- */
+/** Per call. Anybody can mention a signer in many transactions, so there must be a limit. */
 const MAX_READS = 20;
 /** The number of failed reads after which a transaction that no node returns is reported as foreign. */
 const MAX_TRIES = 10;
 /**
- * The token instructions that take tokens from an account: transfer (3), burn (8), and their checked forms (12 and 15).
- * Maps each to the position of the authority among the instruction's accounts.
+ * Transfer (3), burn (8), and their checked forms (12 and 15) take tokens from an account. Maps each to the position
+ * of the authority among its accounts.
  */
 const AUTHORITY_POSITIONS: Readonly<Record<number, number>> = { 3: 2, 8: 2, 12: 3, 15: 2 };
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
@@ -77,9 +74,8 @@ async function listMore({ db, chain }: SolanaAccount, signer: string, backlog: B
 }
 
 /**
- * Checks whether `signer` moved tokens with a fund as the authority in the transaction. `fund`: the signer did. `none`:
- * the signer did not. `unread`: the node did not return the transaction. `unknown`: the transaction cannot be parsed,
- * so the signer may have used a fund.
+ * `unread`: the node did not return the transaction. `unknown`: it cannot be parsed, so the signer may have used a
+ * fund.
  */
 async function judgeUse(
   { chain }: SolanaAccount,
@@ -98,10 +94,7 @@ async function judgeUse(
   }
 }
 
-/**
- * Returns whether `signer` moved tokens with a fund as the authority. A fund in another position does not count,
- * because the token program ignores additional accounts.
- */
+/** A fund in another position does not count, because the token program ignores additional accounts. */
 function usesFund({ data, accounts }: TokenInstruction, signer: string, funds: readonly string[]): boolean {
   const position = AUTHORITY_POSITIONS[data[0] ?? 0];
   if (position === undefined) return false;

@@ -4,7 +4,6 @@ import type { Db } from '../db/pool.ts';
 
 const toBytes = (signature: string) => Buffer.from(base58.decode(signature));
 
-/** Returns the newest signature that `watchSigner` has checked for an address, or null if there is none. */
 export async function findLastSeen(db: Db, chain: string, address: string): Promise<string | null> {
   const { rows } = await sql<{ signature: Buffer }>`
     select signature from watched_addresses where chain = ${chain} and address = ${address}`.execute(db);
@@ -29,7 +28,6 @@ export type ForeignTransaction = { signature: string; address: string; participa
 
 type StoredForeign = { signature: Buffer; address: string; participation_id: string | null };
 
-/** Returns the foreign transactions that no operator has acknowledged with `solana adopt`. */
 export async function listForeignTransactions(db: Db, chain: string): Promise<ForeignTransaction[]> {
   const { rows } = await sql<StoredForeign>`
     select signature, address, participation_id from foreign_transactions
@@ -38,8 +36,8 @@ export async function listForeignTransactions(db: Db, chain: string): Promise<Fo
 }
 
 /**
- * Marks all foreign transactions as adopted, and returns them. Settlement then continues with the participations that
- * they refer to, and pays each one unless a receipt shows that it was paid.
+ * Settlement then continues with the participations that they refer to, and pays each one unless a receipt shows that
+ * it was paid.
  */
 export async function adoptForeignTransactions(db: Db, chain: string): Promise<ForeignTransaction[]> {
   const { rows } = await sql<StoredForeign>`
