@@ -125,7 +125,6 @@ describe('rules', () => {
   test('time comes from a clock', () => {
     const allowed = [
       'kernel/clock.ts',
-      'platform/http/request-log.ts',
       'serve.ts',
       'domain/accounts/interaction.ts',
     ];

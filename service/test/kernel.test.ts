@@ -306,7 +306,7 @@ test('a request is logged as one line with route, caller and status, without tok
 });
 
 test('request durations are measured per route and status class', async () => {
-  const text = await app.ctx.metrics.render();
+  const text = await app.ctx.metrics.registry.metrics();
   expect(text).toMatch(
     /causeway_http_request_duration_seconds_count\{method="GET",route="\/v1\/things",status="2xx"\} \d+/,
   );

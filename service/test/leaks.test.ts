@@ -165,7 +165,7 @@ test('personal data and form values never reach the database, the log, the metri
   const places = {
     database: await dumpDatabase(),
     log: world.logged(),
-    metrics: await world.ctx.metrics.render(),
+    metrics: await world.ctx.metrics.registry.metrics(),
     replies: replies.join('\n'),
   };
   // Checks that each place contains the data expected there, which shows that the search reads the right

@@ -223,7 +223,7 @@ describe('a saturated node', () => {
     // A flood must not fill the log with more than the lines of its requests.
     expect(node.logged()).not.toMatch(/"level":50/);
     await relax();
-    expect(await node.ctx.metrics.render()).toMatch(/causeway_http_requests_shed_total [1-9]/);
+    expect(await node.ctx.metrics.registry.metrics()).toMatch(/causeway_http_requests_shed_total [1-9]/);
   });
 
   test('refuses the lane that floods its database, and not the others', async () => {

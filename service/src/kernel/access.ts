@@ -47,19 +47,12 @@ export type Caller = {
   origins: ReadonlySet<string>;
   /** Identifies the caller: the client and, if there is one, the user. */
   key: string;
-  /** The JSON members that identify the caller in request logs. */
-  logged: string;
 };
 
-type CallerFacts = Omit<Caller, 'key' | 'logged'>;
-
 /** Precomputes the values that all requests with the same token share. */
-export function newCaller(facts: CallerFacts): Caller {
+export function newCaller(facts: Omit<Caller, 'key'>): Caller {
   const { clientId, userId } = facts;
-  const logged = JSON.stringify(
-    userId === null ? { client_id: clientId } : { client_id: clientId, user_id: userId },
-  );
-  return { ...facts, key: userId === null ? clientId : `${clientId} ${userId}`, logged: logged.slice(1, -1) };
+  return { ...facts, key: userId === null ? clientId : `${clientId} ${userId}` };
 }
 
 export type UserCaller = Caller & { userId: string };

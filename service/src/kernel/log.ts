@@ -1,18 +1,16 @@
 import { hostname } from 'node:os';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import pretty from 'pino-pretty';
+import { realTime } from './clock.ts';
 import { VERSION } from './version.ts';
 
 /**
- * A logger that redacts secrets and personal data. The exception is `request`, which takes finished lines of JSON and
- * writes them in batches without redacting them. Building a log record for every request would cost more than the
- * request itself.
+ * A logger that redacts secrets and personal data. The exception is `request`, which writes the lines of requests in
+ * batches without searching them for secrets: that would cost more than most requests.
  */
 export type Log = Logger & {
-  request(line: string): void;
+  request(members: Record<string, unknown>): void;
   flushRequests(): void;
-  /** The JSON members at the end of every line passed to `request`: this process and its version. */
-  origin: string;
 };
 
 export type LogOptions = { level: string; pretty: boolean; stream?: DestinationStream };
@@ -41,9 +39,7 @@ export function createLog({ level, pretty: isPretty, stream }: LogOptions): Log 
     },
     destination,
   );
-  return Object.assign(logger, batchLines(destination, logger.isLevelEnabled('info')), {
-    origin: `,${JSON.stringify(base).slice(1, -1)}`,
-  });
+  return Object.assign(logger, batchRequests(destination, logger.isLevelEnabled('info'), base));
 }
 
 /** Writes the last request lines when the process exits. */
@@ -52,7 +48,7 @@ export function flushOnExit({ flushRequests }: Log): void {
   process.prependOnceListener('exit', flushRequests);
 }
 
-function batchLines(destination: DestinationStream, enabled: boolean) {
+function batchRequests(destination: DestinationStream, enabled: boolean, base: object) {
   let lines = '';
   let timer: NodeJS.Timeout | undefined;
   const flushRequests = () => {
@@ -62,9 +58,9 @@ function batchLines(destination: DestinationStream, enabled: boolean) {
     lines = '';
     if (batch !== '') destination.write(batch);
   };
-  const request = (line: string) => {
+  const request: Log['request'] = (members) => {
     if (!enabled) return;
-    lines += `${line}\n`;
+    lines += `${JSON.stringify({ level: 30, time: realTime(), ...members, msg: 'request', ...base })}\n`;
     if (lines.length >= MAX_BATCH_LENGTH) flushRequests();
     else timer ??= setTimeout(flushRequests, FLUSH_INTERVAL_MS).unref();
   };

@@ -1,13 +1,6 @@
-import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
-/** Upper bounds of the histogram buckets. */
-const BUCKETS_MS = [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000];
-
-/**
- * Measures the request durations of one route, by status class. `observe` runs for every request, so it only updates
- * plain numbers.
- */
-export type RouteTimes = { observe(status: number, milliseconds: number): void };
+const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export type Metrics = {
   registry: Registry;
@@ -22,11 +15,9 @@ export type Metrics = {
   webhookAttempts: Counter<'outcome'>;
   /** Counts appended events by type, for example `participation.completed`. */
   events: Counter<'type'>;
-  route(method: string, path: string): RouteTimes;
-  render(): Promise<string>;
+  /** The durations of requests in seconds. `status` is the status class, such as `2xx`. */
+  requestDuration: Histogram<'method' | 'route' | 'status'>;
 };
-
-type Series = { labels: string; counts: number[]; sum: number; count: number };
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -54,53 +45,12 @@ export function createMetrics(): Metrics {
     labelNames: ['type'],
     registers: [registry],
   });
-  const series: Series[] = [];
-
-  const route = (method: string, path: string): RouteTimes => {
-    const classes: (Series | undefined)[] = [];
-    return {
-      observe: (status, milliseconds) => {
-        const statusClass = Math.floor(status / 100);
-        let entry = classes[statusClass];
-        if (entry === undefined) {
-          entry = {
-            labels: `method="${method}",route="${path}",status="${statusClass}xx"`,
-            counts: BUCKETS_MS.map(() => 0),
-            sum: 0,
-            count: 0,
-          };
-          classes[statusClass] = entry;
-          series.push(entry);
-        }
-        entry.count++;
-        entry.sum += milliseconds;
-        const bucket = BUCKETS_MS.findIndex((bound) => milliseconds <= bound);
-        if (bucket >= 0) entry.counts[bucket] = (entry.counts[bucket] ?? 0) + 1;
-      },
-    };
-  };
-  return {
-    registry,
-    passwordChecks,
-    rateLimited,
-    webhookAttempts,
-    events,
-    route,
-    render: async () => `${renderSeries(series)}${await registry.metrics()}`,
-  };
-}
-
-function renderSeries(series: Series[]): string {
-  const name = 'causeway_http_request_duration_seconds';
-  const lines = [`# HELP ${name} HTTP request duration by route.`, `# TYPE ${name} histogram`];
-  for (const { labels, counts, sum, count } of series) {
-    let cumulative = 0;
-    for (const [i, bound] of BUCKETS_MS.entries()) {
-      cumulative += counts[i] ?? 0;
-      lines.push(`${name}_bucket{${labels},le="${bound / 1000}"} ${cumulative}`);
-    }
-    lines.push(`${name}_bucket{${labels},le="+Inf"} ${count}`);
-    lines.push(`${name}_sum{${labels}} ${sum / 1000}`, `${name}_count{${labels}} ${count}`);
-  }
-  return `${lines.join('\n')}\n`;
+  const requestDuration = new Histogram({
+    name: 'causeway_http_request_duration_seconds',
+    help: 'HTTP request duration by route.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: BUCKETS_SECONDS,
+    registers: [registry],
+  });
+  return { registry, passwordChecks, rateLimited, webhookAttempts, events, requestDuration };
 }

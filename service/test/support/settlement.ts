@@ -78,7 +78,7 @@ export function operatorNonce({ chain }: Sale): Promise<number> {
 
 /** Returns the value of `causeway_settlement_waiting` for a reason. */
 export async function blockedCount({ app }: Sale, reason: string): Promise<number> {
-  const text = await app.ctx.metrics.render();
+  const text = await app.ctx.metrics.registry.metrics();
   const pattern = new RegExp(`causeway_settlement_waiting\\{[^}]*reason="${reason}"[^}]*\\} (\\d+)`);
   return Number(pattern.exec(text)?.[1] ?? 0);
 }

@@ -37,7 +37,7 @@ async function open(intervals?: Parameters<typeof openSanctions>[2]) {
   const metrics = createMetrics();
   const list = await openSanctions(file, { ...app.ctx, metrics }, intervals);
   opened.push(list);
-  const isStale = async () => /^causeway_sanctions_list_stale 1$/m.test(await metrics.render());
+  const isStale = async () => /^causeway_sanctions_list_stale 1$/m.test(await metrics.registry.metrics());
   return { list, isStale };
 }
 

@@ -11,7 +11,7 @@ beforeAll(() => registerSettlementGauges(sale.app.ctx, ['ethereum_sepolia']));
 afterEach(() => sale.resumeMining());
 
 async function metric(name: string): Promise<number | undefined> {
-  const text = await sale.app.ctx.metrics.render();
+  const text = await sale.app.ctx.metrics.registry.metrics();
   const value = new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1];
   return value === undefined ? undefined : Number(value);
 }

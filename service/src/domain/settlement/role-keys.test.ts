@@ -99,7 +99,7 @@ test('the refund key does not commit, and the commit key does not refund, whatev
   await expect(signerOf('commit').signTransaction({ ...call, data: encodeRemit(rows, 1) })).rejects.toThrow(
     'to act as the refund key',
   );
-  expect(await sale.app.ctx.metrics.render()).toMatch(
+  expect(await sale.app.ctx.metrics.registry.metrics()).toMatch(
     /causeway_signer_refusals_total\{reason="signer_policy"\} [1-9]/,
   );
   await worker('commit').settle();

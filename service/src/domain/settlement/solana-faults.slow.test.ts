@@ -251,7 +251,7 @@ test.each([
   const id = await sale.participate(buyer, AMOUNT);
   await solanaWorker(sale, { chain: expensiveChain(factor) }).settle();
   expect(await sale.statusOf(id)).toBe('pending');
-  expect(await sale.app.ctx.metrics.render()).toMatch(
+  expect(await sale.app.ctx.metrics.registry.metrics()).toMatch(
     new RegExp(`settlement_waiting\\{[^}]*reason="${reason}"[^}]*\\} [1-9]`),
   );
   await complete();

@@ -77,7 +77,9 @@ describe('one row', () => {
     await solanaWorker(sale).settle();
     await renewing(refusing).round();
     expect([(await attemptsOf(refused)).length, (await attemptsOf(later)).length]).toEqual([1, 2]);
-    expect(await sale.app.ctx.metrics.render()).toMatch(/waiting\{[^}]*reason="signer_policy"[^}]*\} [1-9]/);
+    expect(await sale.app.ctx.metrics.registry.metrics()).toMatch(
+      /waiting\{[^}]*reason="signer_policy"[^}]*\} [1-9]/,
+    );
     sale.setFaults({ sending: 'now' });
     await renewing().round();
     await complete(operator);

@@ -26,7 +26,7 @@ beforeAll(() => {
 
 /** Returns the samples of a metric on the cluster as [labels, value]. */
 async function scrape(name: string): Promise<[Record<string, string>, number][]> {
-  const text = await sale.app.ctx.metrics.render();
+  const text = await sale.app.ctx.metrics.registry.metrics();
   return [...text.matchAll(new RegExp(`^${name}\\{([^}]*)\\} (\\S+)$`, 'gm'))].map(
     ([, labels = '', value]) => [
       Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, text]) => [key, text])),

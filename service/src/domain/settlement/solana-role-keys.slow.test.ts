@@ -130,7 +130,9 @@ test('no key acts in the role of the other, whatever a worker asks', async () =>
   const id = await sale.participate(await sale.buyer('wrong worker'), 5n * UNIT);
   await run(() => worker('refund', { roles: ['commit', 'refund'] }));
   expect(await sale.statusOf(id)).toBe('pending');
-  expect(await sale.app.ctx.metrics.render()).toMatch(/waiting\{[^}]*reason="signer_policy"[^}]*\} [1-9]/);
+  expect(await sale.app.ctx.metrics.registry.metrics()).toMatch(
+    /waiting\{[^}]*reason="signer_policy"[^}]*\} [1-9]/,
+  );
   await run(commits);
   expect(await sale.statusOf(id)).toBe('completed');
 });

@@ -250,7 +250,7 @@ describe('keys', () => {
     sale.mine(FINALITY_SLOTS + 1);
     await solanaWorker(sale).settle();
     const alert = /settlement_waiting\{[^}]*reason="foreign_transaction"[^}]*\} [1-9]/;
-    expect(await sale.app.ctx.metrics.render()).toMatch(alert);
+    expect(await sale.app.ctx.metrics.registry.metrics()).toMatch(alert);
     expect(await adoptForeignTransactions(sale.app.ctx.db, 'solana_devnet')).toHaveLength(1);
     const { settle } = solanaWorker(sale);
     await settle();
@@ -263,7 +263,7 @@ describe('keys', () => {
 
 const waiting = async (reason: string) =>
   new RegExp(`settlement_waiting\\{[^}]*reason="${reason}"[^}]*\\} [1-9]`).test(
-    await sale.app.ctx.metrics.render(),
+    await sale.app.ctx.metrics.registry.metrics(),
   );
 
 describe('settlement waits with a reason', () => {
@@ -408,7 +408,7 @@ describe('a refund', () => {
     await refund(id);
     await complete();
     expect(await sale.statusOf(id)).toBe('remit_submitted');
-    expect(await sale.app.ctx.metrics.render()).toMatch(
+    expect(await sale.app.ctx.metrics.registry.metrics()).toMatch(
       /settlement_waiting\{[^}]*reason="refund_allowance"[^}]*\} [1-9]/,
     );
     sale.approve(vaultOwner, 1_000_000n * UNIT, { source: VAULT, delegate: FUND });
@@ -432,7 +432,7 @@ describe('a refund', () => {
     await refund(id);
     await complete();
     expect(await sale.statusOf(id)).toBe('remit_submitted');
-    const metrics = await sale.app.ctx.metrics.render();
+    const metrics = await sale.app.ctx.metrics.registry.metrics();
     expect(metrics).toMatch(/settlement_waiting\{[^}]*reason="vault_balance"[^}]*\} [1-9]/);
     expect(metrics).not.toMatch(/settlement_waiting\{[^}]*reason="refund_allowance"[^}]*\} [1-9]/);
     move(buyer, account, VAULT);

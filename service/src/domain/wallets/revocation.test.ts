@@ -290,7 +290,9 @@ describe('an allowed wallet', () => {
     await checkAllowed(app.ctx);
     await saleWorker({ app }).settle();
     expect([await states(), await authorized()]).toEqual([['revoking'], true]);
-    expect(await app.ctx.metrics.render()).toMatch(/causeway_settlement_waiting\{[^}]*role_missing[^}]*\} 1/);
+    expect(await app.ctx.metrics.registry.metrics()).toMatch(
+      /causeway_settlement_waiting\{[^}]*role_missing[^}]*\} 1/,
+    );
     await role('grantRoles');
     await app.ctx.db.updateTable('allow_revocations').set({ send_at: '2000-01-01T00:00:00Z' }).execute();
     await settle();
@@ -317,7 +319,7 @@ describe('an allowed wallet', () => {
     await chain.chain.mine(2);
     await worker.settle();
     expect([await states(), await authorized()]).toEqual([['revoked'], false]);
-    expect(await app.ctx.metrics.render()).toMatch(
+    expect(await app.ctx.metrics.registry.metrics()).toMatch(
       /causeway_settlement_waiting\{[^}]*signer_policy[^}]*\} 1/,
     );
     await sql`delete from allow_revocations where contract = ${other}`.execute(app.ctx.db);

@@ -15,7 +15,7 @@ const moveClock = (seconds: number) =>
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + seconds * 1000 });
 
 const readOffset = async () => {
-  const text = await app.ctx.metrics.render();
+  const text = await app.ctx.metrics.registry.metrics();
   return Number(/^causeway_database_clock_offset_seconds (.+)$/m.exec(text)?.[1]);
 };
 

@@ -11,7 +11,7 @@ export async function serveMetrics(
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     try {
-      response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metrics.render());
+      response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metrics.registry.metrics());
     } catch {
       response.writeHead(500).end();
     }

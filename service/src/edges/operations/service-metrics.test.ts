@@ -16,7 +16,9 @@ afterAll(() => app.close());
 
 /** Returns the samples of one metric, keyed by their labels. */
 async function samplesOf(name: string): Promise<Record<string, number>> {
-  const lines = (await app.ctx.metrics.render()).split('\n').filter((line) => line.startsWith(name));
+  const lines = (await app.ctx.metrics.registry.metrics())
+    .split('\n')
+    .filter((line) => line.startsWith(name));
   return Object.fromEntries(
     lines.map((line) => [/\{(.*)\}/.exec(line)?.[1] ?? '', Number(line.slice(line.lastIndexOf(' ') + 1))]),
   );
