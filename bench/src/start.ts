@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '@causeway/service/platform/http/free-port.ts';
+import { freePort } from '@causeway/service/platform/http/listening.ts';
 import { printRow } from './compare.ts';
 import { newFolder, startSandbox } from './sandbox.ts';
 

@@ -9,7 +9,7 @@ import { createElement, type FunctionComponent, isValidElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import type { Hex } from 'viem';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { freePort } from '../../service/src/platform/http/free-port.ts';
+import { freePort } from '../../service/src/platform/http/listening.ts';
 import { createCauseway } from '../src/index.ts';
 import { CausewayProvider } from '../src/react/index.ts';
 import { createSignIn, type Session } from '../src/server/index.ts';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../../service/src/platform/http/free-port.ts';
+import { freePort } from '../../service/src/platform/http/listening.ts';
 import { launchChromium } from '../../service/test/setup/chromium.ts';
 import { PACKAGES } from '../../service/test/support/packages.ts';
 import { runCauseway } from '../../service/test/support/service.ts';

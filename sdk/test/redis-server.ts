@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '../../service/src/platform/http/free-port.ts';
+import { freePort } from '../../service/src/platform/http/listening.ts';
 import { extractDebianPackage } from '../../service/test/support/packages.ts';
 
 export type RedisServer = { port: number; stop(): Promise<void> };

@@ -26,9 +26,7 @@ import { migrate } from './platform/db/migrate.ts';
 import { openPool } from './platform/db/pool.ts';
 import { assertSessions } from './platform/db/session-check.ts';
 import { prepareDrain } from './platform/http/drain.ts';
-import { freePort } from './platform/http/free-port.ts';
-import { listenOrExplain } from './platform/http/listen-failure.ts';
-import { httpOrigin } from './platform/http/origin.ts';
+import { freePort, httpOrigin, listenOrExplain } from './platform/http/listening.ts';
 import { buildServer } from './platform/http/server.ts';
 import { listSenders } from './platform/operator/signers.ts';
 

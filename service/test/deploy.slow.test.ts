@@ -17,7 +17,7 @@ import { loadConfig } from '../src/kernel/config/config.ts';
 import { environmentFile } from '../src/kernel/config/environment-file.ts';
 import { SETTINGS, type Setting } from '../src/kernel/config/settings.ts';
 import { createMetrics } from '../src/kernel/metrics.ts';
-import { freePort } from '../src/platform/http/free-port.ts';
+import { freePort } from '../src/platform/http/listening.ts';
 import { installProxies } from './rolling/proxies.ts';
 import { LOCALHOST } from './support/certificates.ts';
 import { readSourceTree } from './support/source-tree.ts';

@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appendEvents } from '../src/platform/events/event.ts';
 import { placeEvents } from '../src/platform/events/store.ts';
-import { freePort } from '../src/platform/http/free-port.ts';
+import { freePort } from '../src/platform/http/listening.ts';
 import { PROXIES, startProxy } from './rolling/proxies.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { bundleNode, killNode, type NodeProgram, startEventNode } from './support/forked-node.ts';

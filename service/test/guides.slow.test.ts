@@ -6,7 +6,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseOfferFile } from '../src/domain/offer-files/file.ts';
-import { freePort } from '../src/platform/http/free-port.ts';
+import { freePort } from '../src/platform/http/listening.ts';
 import { ROOT, readBlocks, readGuide, runGuide } from './support/guide.ts';
 import { type Service, startService } from './support/service.ts';
 

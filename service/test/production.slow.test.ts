@@ -12,7 +12,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { sepolia } from 'viem/chains';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPool } from '../src/platform/db/pool.ts';
-import { freePort } from '../src/platform/http/free-port.ts';
+import { freePort } from '../src/platform/http/listening.ts';
 import { createEmptyDatabase, type TestDatabase } from './setup/database.ts';
 import { AUTHORITY } from './support/certificates.ts';
 import { startTestChain, type TestChain } from './support/chain.ts';

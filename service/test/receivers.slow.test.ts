@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort } from '../src/platform/http/free-port.ts';
+import { freePort } from '../src/platform/http/listening.ts';
 import { ROOT, readGuide } from './support/guide.ts';
 import { installPackages } from './support/packages.ts';
 import { type Call, callAs, startWebhookNode, type WebhookNode } from './support/webhooks.ts';

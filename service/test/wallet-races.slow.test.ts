@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { closeOffer } from '../src/domain/offer-files/lifecycle.ts';
 import { realClock } from '../src/kernel/clock.ts';
-import { freePort } from '../src/platform/http/free-port.ts';
+import { freePort } from '../src/platform/http/listening.ts';
 import { createTestDatabase, type TestDatabase } from './setup/database.ts';
 import { type TestApp, testApp } from './support/app.ts';
 import { makeOffer, saleFile } from './support/offers.ts';

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { openPool } from '../../src/platform/db/pool.ts';
-import { freePort } from '../../src/platform/http/free-port.ts';
+import { freePort } from '../../src/platform/http/listening.ts';
 import { prepareHold } from './hold-patroni.ts';
 import { createNetwork, type Machine } from './network.ts';
 

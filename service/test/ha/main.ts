@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { generatePrivateKey } from 'viem/accounts';
-import { freePort } from '../../src/platform/http/free-port.ts';
+import { freePort } from '../../src/platform/http/listening.ts';
 import { insertUser, startRollingSale } from '../rolling/investors.ts';
 import { startProxy } from '../rolling/proxies.ts';
 import { installDebianPackages } from '../support/packages.ts';

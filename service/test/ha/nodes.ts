@@ -1,4 +1,4 @@
-import { freePort } from '../../src/platform/http/free-port.ts';
+import { freePort } from '../../src/platform/http/listening.ts';
 import { runCauseway, type Service, startService } from '../support/service.ts';
 import { waitFor } from './cluster.ts';
 

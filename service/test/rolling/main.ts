@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres } from '@causeway/sandbox/postgres/server.ts';
 import { generatePrivateKey } from 'viem/accounts';
-import { freePort } from '../../src/platform/http/free-port.ts';
+import { freePort } from '../../src/platform/http/listening.ts';
 import { productionSettings, runCauseway, type Service, startService } from '../support/service.ts';
 import { createRoles, forbidSignIn, hasOpenTransaction, withRole } from './database-roles.ts';
 import { investing, startRollingSale } from './investors.ts';

@@ -12,7 +12,7 @@ import { type Config, loadConfig } from '../../src/kernel/config/config.ts';
 import type { Random } from '../../src/kernel/ids.ts';
 import { createLog } from '../../src/kernel/log.ts';
 import type { Context } from '../../src/platform/context/context.ts';
-import { freePort } from '../../src/platform/http/free-port.ts';
+import { freePort } from '../../src/platform/http/listening.ts';
 import type { Route } from '../../src/platform/http/route.ts';
 import { buildServer, type Plugin } from '../../src/platform/http/server.ts';
 import { createTestDatabase } from '../setup/database.ts';

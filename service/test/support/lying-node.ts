@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { freePort } from '../../src/platform/http/free-port.ts';
+import { freePort } from '../../src/platform/http/listening.ts';
 
 /** Returns the result to answer a call with, or an object whose `fault` is the error to answer with. */
 type Rewrite = (method: string, result: unknown, params: unknown[]) => unknown;

@@ -2,8 +2,8 @@ import { ApiError } from '../../kernel/errors.ts';
 import { matchesSecret } from '../../kernel/secret-hash.ts';
 import type { Context } from '../../platform/context/context.ts';
 import type { RegisteredClient, VerifiedToken } from '../../platform/context/ports.ts';
-import { enforceLimit } from '../../platform/http/enforce-limit.ts';
 import type { Taken } from '../../platform/limits/rate-limits.ts';
+import { enforceLimit } from '../../platform/limits/rate-limits.ts';
 import type { Introspect, Introspection } from './schema.ts';
 
 type IntrospectRequest = {

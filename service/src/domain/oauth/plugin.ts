@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../kernel/errors.ts';
 import type { Context } from '../../platform/context/context.ts';
-import { enforceLimit } from '../../platform/http/enforce-limit.ts';
 import { clientNetwork } from '../../platform/http/network.ts';
 import { requestRecorder } from '../../platform/http/request-log.ts';
 import { visitedUrl } from '../../platform/http/visited-url.ts';
+import { enforceLimit } from '../../platform/limits/rate-limits.ts';
 import { readBasic } from './introspection.ts';
 import { oidcRequest } from './oidc-request.ts';
 

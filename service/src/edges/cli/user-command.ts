@@ -17,7 +17,7 @@ import { isId } from '../../kernel/ids.ts';
 import type { OfferOption } from '../../kernel/model/stored-offer.ts';
 import { plural } from '../../kernel/plural.ts';
 import { createSignatures } from '../../platform/chain/signatures.ts';
-import { httpOrigin } from '../../platform/http/origin.ts';
+import { httpOrigin } from '../../platform/http/listening.ts';
 import { type CommandHelp, confirmByName, requireReason } from './command.ts';
 import { type CommandContext, runCommand, withChains } from './run-command.ts';
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from '../../kernel/metrics.ts';
-import { httpOrigin } from '../../platform/http/origin.ts';
+import { httpOrigin } from '../../platform/http/listening.ts';
 
 /** Serves Prometheus metrics on a separate port, which need not be public. */
 export async function serveMetrics(
@@ -11,7 +11,9 @@ export async function serveMetrics(
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') return void response.writeHead(404).end();
     try {
-      response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(await metrics.registry.metrics());
+      response
+        .writeHead(200, { 'content-type': metrics.registry.contentType })
+        .end(await metrics.registry.metrics());
     } catch {
       response.writeHead(500).end();
     }

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../kernel/errors.ts';
 import type { Context } from '../context/context.ts';
-import { enforceLimit } from '../http/enforce-limit.ts';
 import { clientNetwork } from '../http/network.ts';
+import { enforceLimit } from '../limits/rate-limits.ts';
 import { findNewestCheckpoint } from './store.ts';
 import { readPublicTile } from './tiles.ts';
 import { HASH_BYTES, TILE_WIDTH } from './tree.ts';

@@ -1,4 +1,6 @@
+import type { Config, LimitName } from '../../kernel/config/config.ts';
 import { LIMITS } from '../../kernel/config/rate-limits.ts';
+import { ApiError } from '../../kernel/errors.ts';
 import type { Db } from '../db/pool.ts';
 import { countRequest } from './rate-limit-store.ts';
 
@@ -74,4 +76,29 @@ export function countRefusals(limiter: Limiter, count: (limit: string) => void):
       return taken instanceof Promise ? taken.then((later) => report(later, key)) : report(taken, key);
     },
   };
+}
+
+/**
+ * Counts a request against a limit and returns the state of the limit. Throws `rate_limited` if the limit is exceeded.
+ * Synchronous if the limits are in memory.
+ */
+export function enforceLimit(
+  { limiter, config }: { limiter: Limiter; config: Pick<Config, 'limits'> },
+  name: LimitName,
+  key: string,
+): Taken | Promise<Taken> {
+  const taken = limiter.take(`${name} ${key}`, config.limits[name]);
+  return taken instanceof Promise ? taken.then(assertAllowed) : assertAllowed(taken);
+}
+
+function assertAllowed(taken: Taken): Taken {
+  const { allowed, limit, resetSeconds } = taken;
+  if (allowed) return taken;
+  const headers = {
+    'retry-after': String(resetSeconds),
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': '0',
+    'ratelimit-reset': String(resetSeconds),
+  };
+  throw new ApiError('rate_limited', {}, { headers });
 }
