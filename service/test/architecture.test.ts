@@ -123,11 +123,7 @@ describe('rules', () => {
   });
 
   test('time comes from a clock', () => {
-    const allowed = [
-      'kernel/clock.ts',
-      'serve.ts',
-      'domain/accounts/interaction.ts',
-    ];
+    const allowed = ['kernel/clock.ts', 'serve.ts', 'domain/accounts/interaction.ts'];
     const found = matching(service, /\bnew Date\(\)|Date\.now\(\)/).map(name);
     expect(found.filter((path) => !allowed.includes(path))).toEqual([]);
   });
