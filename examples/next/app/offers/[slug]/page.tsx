@@ -1,5 +1,5 @@
 import { Suspense } from 'react';
-import { requireUser } from '../../../../../service/src/domain/users/account.ts';
+import { requireUser } from '../../../causeway';
 import { Invest, Investments } from '../../investments';
 
 type Props = { params: Promise<{ slug: string }> };
