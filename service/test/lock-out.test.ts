@@ -137,7 +137,7 @@ test('a flood of sign-ins is answered, and whatever waits too long for a hash by
     visitors.map(({ visitor, email }) => visitor.post('/sign-in', { email, password: PASSWORD })),
   );
   const statuses = replies.map((reply) => reply.statusCode);
-  expect(statuses).toEqual(statuses.map((status) => (status === 503 ? 503 : 422)));
+  expect(statuses.filter((status) => status !== 422 && status !== 503)).toEqual([]);
   expect(statuses).toContain(422);
 });
 

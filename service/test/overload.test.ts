@@ -218,6 +218,7 @@ describe('a saturated node', () => {
     const page = await call('/sign-in');
     expect([page.status, page.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await status('/health')).toBe(200);
+    expect(await status('/health/unknown')).toBe(503);
     expect(node.logged()).toMatch(/"request_id":"shed-1".*"status":503.*"error_code":"unavailable"/);
     expect(node.logged()).toMatch(/"request_id":"shed-2".*"status":503.*"error_code":"unavailable"/);
     // A flood must not fill the log with more than the lines of its requests.

@@ -29,6 +29,15 @@ test('two networks that flood the sign-in delay another one by a few turns', asy
   await Promise.allSettled(flood);
 });
 
+test('whoever waits too long for a hash is told to try again', async () => {
+  const queue = createPasswordQueue();
+  await Promise.all([queue.take('198.51.100.1'), queue.take('198.51.100.2')]);
+  await expect(queue.take('203.0.113.1', 1)).rejects.toMatchObject({
+    code: 'unavailable',
+    headers: { 'retry-after': '2' },
+  });
+});
+
 test('no value of `next` redirects to another site', () => {
   const fragments = fc.constantFrom(
     '/',

@@ -115,7 +115,7 @@ export async function deleteSessionOf(db: Db, userId: string, id: string): Promi
   return numDeletedRows === 1n;
 }
 
-/** Also deletes the user's pending sign-ins, which still need a code. */
+/** Pending sign-ins of the user, which still need a code, are deleted too. */
 export async function deleteSessionsOf(db: Db, userId: string, keptId?: string): Promise<void> {
   const sessions = db.deleteFrom('browser_sessions').where('user_id', '=', userId);
   await (keptId === undefined ? sessions : sessions.where('id', '<>', keptId)).execute();

@@ -45,7 +45,7 @@ export async function changeStatus(parts: EventSource, tx: Db, change: StatusCha
   return rows.length;
 }
 
-/** Returns whether users are told of this change. A failure is reported only if the participation was accepted before. */
+/** Whether the user gets a mail about the change. A failure is worth one only if the participation had been accepted. */
 function isTold({ previous_status: before, status }: UpdatedRow): boolean {
   if (status === 'failed') return before === 'pending' || before === 'submitted';
   return status !== before && ['pending', 'completed', 'remitted'].includes(status);
@@ -102,7 +102,7 @@ export async function failParticipations(
   return changeStatus(parts, tx, { ids, from: ['prepared', 'pending'], to: 'failed', reason });
 }
 
-/** Whether one that is `pending` or `submitted` pays from this wallet and belongs to this partner. */
+/** Whether a `pending` or `submitted` participation of these users with this partner pays from this wallet. */
 export async function hasOpenParticipation(
   tx: Db,
   partnerId: string,

@@ -68,7 +68,7 @@ export async function insertRow(tx: Db, row: NewParticipation, clock: Clock): Pr
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Those that currently hold the approval (at most one per wallet) come first. */
+/** The participations that currently hold the approval (at most one per wallet) come first. */
 export async function listByApproval(db: Db, chain: string, hash: Buffer) {
   return db
     .selectFrom('participations')
@@ -157,7 +157,7 @@ export async function hasParticipations(db: Db, userId: string): Promise<boolean
   return rows.length > 0;
 }
 
-/** Locks them and returns their ids. */
+/** Locks the wallet's participations in these statuses and returns their ids. */
 export async function listOfWallet(
   tx: Db,
   partnerId: string,
@@ -272,7 +272,7 @@ export async function listParticipationsOf(db: Db, userId: string): Promise<Part
     .execute();
 }
 
-/** So that other participations can use the approvals of those that are about to fail. */
+/** Call this for participations that are about to fail, so that others can use their approvals. */
 export async function releaseApprovals(tx: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`update participations set holds_approval = false

@@ -51,7 +51,7 @@ export function showParticipation(row: ParticipationRow): Participation {
   };
 }
 
-/** Those of the user if the partner acts for one, otherwise those of all users. */
+/** Lists the user's rows if the partner acts for one, otherwise those of all users. */
 export async function readParticipations(ctx: Context, caller: Caller, query: PageQuery, raw: Query) {
   const include = readParticipationInclude(caller, raw);
   const filters = readFilters(raw, FILTERS);

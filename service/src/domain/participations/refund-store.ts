@@ -31,7 +31,7 @@ export async function sumRefundable(
   return { ids: rows[0]?.ids ?? [], amountUsd: rows[0]?.usd ?? '0' };
 }
 
-/** Those that are not frozen and have a refundable status. Includes those of users on hold. */
+/** Returns the rows that are not frozen and have a refundable status, with their users, those on hold included. */
 export async function listRefundUsers(
   tx: Db,
   ids: readonly string[],

@@ -7,6 +7,9 @@ import { makeOffer } from '../../../test/support/offers.ts';
 import { type Buyer, saleOfferFile, saleWorker, UNIT } from '../../../test/support/sale.ts';
 import { useSale } from '../../../test/support/settlement.ts';
 import type { Offer } from '../../platform/context/ports.ts';
+import { listPauses } from './pause-store.ts';
+import { reconcileFunds } from './reconcile-pass.ts';
+import { buildReport } from './reconcile-report.ts';
 
 const sale = useSale();
 
@@ -56,5 +59,15 @@ describe('a sale fund of another generation', () => {
     expect(await committed(one, sale.usdc)).toBe(5n * UNIT);
     expect(await committed(greedy, sale.usdt)).toBe(0n);
     expect(await committed(two, sale.usdt)).toBe(5n * UNIT);
+  });
+
+  test('is compared by its events, because it keeps no totals per token', async () => {
+    const { ctx } = sale.app;
+    const chain = ctx.chains.evm('ethereum_sepolia');
+    await reconcileFunds(ctx, chain, { seconds: 0, delayMs: 1 });
+    expect(await listPauses(ctx.db)).toEqual([]);
+    const report = await buildReport(ctx.db, chain);
+    expect(report).toMatchObject({ agrees: true, differences: [] });
+    expect(report.funds.map((each) => [each.fund, each.chain])).toContainEqual([fund, {}]);
   });
 });

@@ -8,7 +8,7 @@ import { readLeaves, readTree } from './tiles.ts';
 import { AuditProblem, appendLeaf, rootOf } from './tree.ts';
 
 const DAY_MS = 86_400_000;
-/** Or all up to the next checkpoint, if those are more. A step holds the sealing lock, so it must not take long. */
+/** At most this many, or all up to the next checkpoint if those are more. A step holds the sealing lock, so it must be short. */
 const MAX_STEP_ENTRIES = 100_000;
 
 type Parts = Pick<Context, 'db' | 'clock' | 'config' | 'sealing'>;

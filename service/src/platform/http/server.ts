@@ -136,7 +136,7 @@ function chooseRequestId({ headers }: IncomingMessage): string {
  */
 async function admit({ guard, overload }: Context, request: FastifyRequest): Promise<void> {
   const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
-  if (!request.url.startsWith('/health'))
+  if (request.is404 || !request.url.startsWith('/health'))
     await overload.admit(guard.partnerOf(token) ?? clientNetwork(request));
   refuseRequest(request);
 }

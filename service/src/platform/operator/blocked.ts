@@ -32,7 +32,7 @@ export class Blocked extends Error {
   }
 }
 
-/** So that API callers do not learn why the key refused to sign. Rethrows any other error. */
+/** Hides from API callers why the key refused to sign. Rethrows any other error. */
 export function asUnavailable(error: unknown): never {
   if (!(error instanceof Blocked)) throw error;
   throw upstreamError('signer', new UpstreamFailure('not_sent', error.message, { retryAfterSeconds: 3600 }));

@@ -70,7 +70,7 @@ export async function sendReceipt(
   return isOpened;
 }
 
-/** With a fresh blockhash and a higher price, up to the cap. Stored and sent if `mayStore` returns true. */
+/** Signs again with a fresh blockhash and a higher price, up to the cap. Stores and sends it if `mayStore` returns true. */
 export async function renewReceipt(
   account: SolanaAccount,
   lease: Lease,

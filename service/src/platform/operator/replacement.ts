@@ -106,7 +106,7 @@ export type ReplacementResult =
   | { outcome: 'refused'; message: string }
   | { outcome: 'mined' | 'waiting' };
 
-/** Until a node has carried out or refused the request, or the transaction is mined; `waiting` after `timeoutMs`. */
+/** Waits until a node has carried out or refused the request, or the transaction is mined; `waiting` after `timeoutMs`. */
 export async function awaitReplacement(
   db: Db,
   { id }: ReplacementPlan,

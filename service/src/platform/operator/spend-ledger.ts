@@ -69,7 +69,7 @@ export function openSpendLedger(folder: string | null, clock: Clock): SpendLedge
   };
 }
 
-/** Of the last 24 hours and not refused. Only those before the entry with `mark`, unless it is null. */
+/** Returns the entries of the last 24 hours that were not refused: all, or those before the entry with `mark`. */
 function listBefore(lines: readonly Line[], mark: string | null, now: number): Entry[] {
   const voided = new Set(lines.flatMap((line) => ('voided' in line ? [line.voided] : [])));
   const end = lines.findIndex((line) => 'mark' in line && line.mark === mark);

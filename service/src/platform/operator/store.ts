@@ -229,7 +229,7 @@ export async function listWatched(db: Db, { chain, address }: KeyId): Promise<Wa
   }));
 }
 
-/** So that transactions below `blockNumber` are no longer watched. */
+/** Ends the watch over transactions below `blockNumber`. */
 export async function finalizeBelow(db: Db, { chain, address }: KeyId, blockNumber: bigint): Promise<void> {
   await db
     .updateTable('operator_transactions')

@@ -19,6 +19,7 @@ import { toLowerHex } from '../address.ts';
 import type { EvmChain } from './client.ts';
 import { contractCall } from './contract-call.ts';
 import type { EventLog } from './node-reads.ts';
+import { revertData } from './revert.ts';
 
 const { abi } = saleFund;
 const abiV2 = saleFundV2.abi;
@@ -72,16 +73,20 @@ export function readIdState<Row extends FundRow>(
 
 export type FundTotals = { commits: bigint; committed: bigint; refunds: bigint; refunded: bigint };
 
-/** Reads the totals that the fund itself keeps for a token, as of `block`. */
+/** The totals that the fund itself keeps for a token, as of `block`; null if it keeps none, as some third-party funds. */
 export async function readTokenTotals(
   { rpc }: EvmChain,
   fund: Hex,
   token: Hex,
   block: bigint,
-): Promise<FundTotals> {
+): Promise<FundTotals | null> {
   const data = encodeFunctionData({ abi: TOTALS_ABI, functionName: 'totals', args: [token] });
   const params = [{ to: fund, data }, numberToHex(block)];
-  const result = (await rpc.request({ method: 'eth_call', params })) as Hex;
+  const result = (await rpc.request({ method: 'eth_call', params }).catch((error: unknown) => {
+    if (revertData(error) === undefined) throw error;
+    return null;
+  })) as Hex | null;
+  if (result === null) return null;
   const [commits, committed, refunds, refunded] = decodeFunctionResult({
     ...{ abi: TOTALS_ABI, functionName: 'totals', data: result },
   });

@@ -35,7 +35,7 @@ export type Endpoint = {
   post(calls: RpcCall[], timeoutMs: number, lane: string): Promise<RpcReply[]>;
   /** Tells calls to prefer other endpoints for a while, because this one lags behind or has sent a bad response. */
   distrust(forMs?: number): void;
-  /** While it serves another chain. */
+  /** Excludes the endpoint while it serves another chain. */
   exclude(isExcluded: boolean): void;
   isExcluded(): boolean;
   outcomes: Readonly<Partial<Record<RpcOutcome, number>>>;
